@@ -1,9 +1,11 @@
 //! Archives of the journal: `kill -9` while segments are compacted.
 
+use super::rounds::{Random, rounds};
 use crate::support::server::assert_clean;
 use crate::support::{ServerProcess, TestUser, wait_until};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 /// Messages that are sent one after the other: each takes 4 KB of a segment.
@@ -50,13 +52,25 @@ fn files(data: &Path, end: &str) -> Vec<String> {
     names.filter(|name| name.ends_with(end)).collect()
 }
 
+fn copy(from: &Path, to: &Path) {
+    assert!(Command::new("cp").arg("-a").arg(from).arg(to).status().expect("cp runs").success());
+}
+
 #[tokio::test]
 async fn kill_while_segments_are_compacted_loses_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     let (iago, sent) = fill(&data).await;
     assert!(files(&data, ".seg").len() >= 5, "too little traffic");
-    for round in 0..3_u64 {
+    let filled = folder.path().join("filled");
+    copy(&data, &filled);
+    let mut random = Random::new(10);
+    for round in 0..rounds(3) {
+        if round % 3 == 0 && round > 0 {
+            // Every segment has its archive by now.
+            fs::remove_dir_all(&data).expect("removed");
+            copy(&filled, &data);
+        }
         // A segment is read, written and read back within about a second.
         let server = launch(&data, 2 << 20);
         let before = files(&data, ".arc").len();
@@ -64,7 +78,7 @@ async fn kill_while_segments_are_compacted_loses_nothing() {
             !files(&data, ".new").is_empty() || files(&data, ".arc").len() > before
         })
         .await;
-        tokio::time::sleep(Duration::from_millis(round * 170)).await;
+        tokio::time::sleep(Duration::from_millis(random.below(500))).await;
         server.kill();
         let server = launch(&data, 0);
         assert_eq!(sent_messages(&server, &iago).await, sent, "round {round}");

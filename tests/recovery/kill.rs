@@ -1,6 +1,7 @@
 //! The server is killed at a random time under 64 senders, 20 times: acknowledged messages exist once and in order, no
 //! client saw an event of a message that does not exist, and queues continue without a gap.
 
+use super::rounds::{Random, rounds};
 use super::traffic::{
     AcknowledgedSends, CHANNELS, PEOPLE, Reader, compare, read_back, read_back_all, send_until_gone,
 };
@@ -10,31 +11,11 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 const SENDERS: usize = 64;
-/// Rounds in each of the four tests.
+/// Rounds in each of the six tests.
 const ROUNDS: usize = 5;
-
-/// A random generator that prints its seed; MILLSTREAM_SEED=… repeats a run.
-struct Random(u64);
-
-impl Random {
-    fn new(number: u64) -> Self {
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
-        let given = std::env::var("MILLSTREAM_SEED").ok().and_then(|seed| seed.parse().ok());
-        let seed = given.unwrap_or(now.as_nanos() as u64) ^ number;
-        println!("MILLSTREAM_SEED={}", seed ^ number);
-        Self(seed | 1)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
 
 struct Run {
     people: Vec<TestUser>,
@@ -137,7 +118,8 @@ async fn run_rounds(number: u64, launch: Launch) {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data");
     let (mut server, mut run) = start(launch(&data)).await;
-    for round in 0..ROUNDS {
+    let rounds = rounds(ROUNDS);
+    for round in 0..rounds {
         load_and_kill(server, &mut run, round, &mut random).await;
         server = launch(&data);
         verify(&server, &mut run).await;
@@ -148,7 +130,7 @@ async fn run_rounds(number: u64, launch: Launch) {
         server = launch(&data);
     }
     println!("{} messages were acknowledged", run.sends.acknowledged.len());
-    assert!(run.sends.acknowledged.len() > ROUNDS * SENDERS, "only {}", run.sends.acknowledged.len());
+    assert!(run.sends.acknowledged.len() > rounds * SENDERS, "only {}", run.sends.acknowledged.len());
 }
 
 #[tokio::test]
