@@ -7,6 +7,7 @@ mod delete_topic;
 mod disk;
 mod erase;
 mod folder;
+mod format_1;
 mod invitations;
 mod kill;
 mod kill_commands;
