@@ -23,6 +23,12 @@ pub struct Cli {
 pub enum Command {
     /// Run scenarios: files, or names listed by `loadtest scenarios`.
     Run(RunArgs),
+    /// Run the same scenarios on two or more servers, and show them side by side.
+    ///
+    /// Expectations are not checked. Exit code 1: a scenario could not be run on one of the servers.
+    Compare(CompareArgs),
+    /// Show earlier runs side by side, from their `results.json`.
+    Overlay(OverlayArgs),
     /// Measure the machine without a server: bare actix-web, and append + fdatasync.
     Baseline(BaselineArgs),
     /// Measure the time from exec to the first response, and the resident memory then (scenario `start`).
@@ -47,9 +53,21 @@ pub struct RunArgs {
     /// The server's URL, and its process or the command that starts it.
     #[command(flatten)]
     pub server: ServerArgs,
+    /// Accounts for a server without the development endpoints: JSON or CSV with `email` and `api_key`.
+    #[arg(long)]
+    pub users: Option<PathBuf>,
+    /// Other machines and https.
+    #[command(flatten)]
+    pub reach: ReachArgs,
+    /// Files for other programs.
+    #[command(flatten)]
+    pub export: ExportArgs,
     /// Output folder for `results.json`, `report.html` and `server.log`.
     #[arg(long, default_value = "target/loadtest")]
     pub out: PathBuf,
+    /// Do not measure the bare server and the disk of this machine, which say nothing about another one.
+    #[arg(long)]
+    pub no_baseline: bool,
     /// Folder on the disk to measure: the server's data folder, or one on the same disk. Default: the parent of
     /// `--data` in `--spawn`, or the system's temporary folder.
     #[arg(long)]
@@ -59,10 +77,100 @@ pub struct RunArgs {
     pub secs: Option<f64>,
 }
 
+/// Which servers may be tested.
+#[derive(Debug, Args)]
+pub struct ReachArgs {
+    /// Allow servers on other machines. Only test servers whose operator has agreed to it.
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// Certificate authorities (PEM) for https, instead of the system's.
+    #[arg(long)]
+    pub ca: Option<PathBuf>,
+}
+
+/// Files for other programs.
+#[derive(Debug, Default, Args)]
+pub struct ExportArgs {
+    /// File for the figures as CSV, a line each.
+    #[arg(long)]
+    pub csv: Option<PathBuf>,
+    /// File for the figures in the text format of Prometheus.
+    #[arg(long)]
+    pub prometheus: Option<PathBuf>,
+}
+
+/// Arguments of `compare`.
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// Scenario files, or names of included scenarios.
+    #[arg(required = true)]
+    pub scenarios: Vec<String>,
+    /// A server with the name that it has in the report. The others are divided by the first.
+    #[arg(long = "server", value_name = "NAME=URL", required = true, value_parser = parse_named)]
+    pub servers: Vec<(String, String)>,
+    /// Accounts: JSON or CSV with `email` and `api_key`. Without a name for all servers. A server without
+    /// accounts must be a development server. Scenarios use as many users as the shortest file has.
+    #[arg(long, value_name = "[NAME=]FILE", value_parser = parse_perhaps_named)]
+    pub users: Vec<(String, String)>,
+    /// Process id of a server on this machine, to read its memory and CPU time.
+    #[arg(long = "server-pid", value_name = "NAME=PID", value_parser = parse_named)]
+    pub server_pids: Vec<(String, String)>,
+    /// Command that starts a server, run for every scenario; split at white space.
+    #[arg(long = "spawn", value_name = "NAME=CMD", value_parser = parse_named)]
+    pub spawns: Vec<(String, String)>,
+    /// Other machines and https.
+    #[command(flatten)]
+    pub reach: ReachArgs,
+    /// Files for other programs.
+    #[command(flatten)]
+    pub export: ExportArgs,
+    /// Output folder for `compare.html`, and a folder for each server.
+    #[arg(long, default_value = "target/loadtest")]
+    pub out: PathBuf,
+    /// Do not measure the bare server and the disk of this machine, which say nothing about another one.
+    #[arg(long)]
+    pub no_baseline: bool,
+    /// Folder on the disk to measure. Default: as of `run`.
+    #[arg(long)]
+    pub disk_dir: Option<PathBuf>,
+    /// Measured seconds of every phase with a duration, overriding the scenario.
+    #[arg(long)]
+    pub secs: Option<f64>,
+}
+
+/// Arguments of `overlay`.
+#[derive(Debug, Args)]
+pub struct OverlayArgs {
+    /// `results.json` of a run, with its name on the page. The others are divided by the first.
+    #[arg(value_name = "NAME=FILE", required = true, num_args = 2.., value_parser = parse_named_path)]
+    pub results: Vec<(String, PathBuf)>,
+    /// Output folder for `compare.html`.
+    #[arg(long, default_value = "target/loadtest")]
+    pub out: PathBuf,
+}
+
+/// Splits `NAME=VALUE`. A name is also that of a folder.
+fn parse_named(text: &str) -> Result<(String, String), String> {
+    let Some((name, value)) = text.split_once('=') else { return Err("write NAME=VALUE".to_owned()) };
+    let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) || value.is_empty() {
+        return Err("a name has letters, digits, '-', '_' and '.', and a value follows it".to_owned());
+    }
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn parse_perhaps_named(text: &str) -> Result<(String, String), String> {
+    if text.contains('=') { parse_named(text) } else { Ok((String::new(), text.to_owned())) }
+}
+
+fn parse_named_path(text: &str) -> Result<(String, PathBuf), String> {
+    parse_named(text).map(|(name, path)| (name, path.into()))
+}
+
 /// The server under test.
 #[derive(Debug, Args)]
 pub struct ServerArgs {
-    /// URL of the server; must be a loopback address.
+    /// URL of the server; must be a loopback address without `--allow-remote`.
     #[arg(long, default_value = "http://127.0.0.1:9991")]
     pub url: String,
     /// Process id of the running server, to read its memory and CPU time.
@@ -112,7 +220,16 @@ pub struct StartArgs {
 mod tests {
     use clap::CommandFactory;
 
-    use super::Cli;
+    use super::*;
+
+    #[test]
+    fn servers_have_names() {
+        assert_eq!(parse_named("a=http://x?y=z").unwrap(), ("a".to_owned(), "http://x?y=z".to_owned()));
+        assert_eq!(parse_perhaps_named("users.csv").unwrap(), (String::new(), "users.csv".to_owned()));
+        for bad in ["http://x", "=x", "a/b=x", "..=x", "a="] {
+            assert!(parse_named(bad).is_err(), "{bad}");
+        }
+    }
 
     #[test]
     fn the_command_line_is_consistent() {

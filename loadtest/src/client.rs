@@ -36,7 +36,7 @@ pub struct Api {
 impl Api {
     /// Opens a connection to the server.
     pub async fn open(target: &Arc<Target>) -> Result<Self, LoadError> {
-        let connection = Connection::open(target.address)
+        let connection = Connection::open(target)
             .await
             .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
         Ok(Self { target: target.clone(), connection, request: Vec::new() })

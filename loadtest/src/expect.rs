@@ -1,12 +1,13 @@
 //! Expectations: the limits of a scenario, and the resulting verdicts. An expectation whose value could not be measured
 //! is missed, never skipped.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::outcome::{Baselines, PhaseResult, Verdict};
+use crate::units::as_float as count;
 
 /// Limits on the measurements of a phase. Absent limits are not checked, except the three that default to 0.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// Successful replies of the first operation per second.
@@ -15,6 +16,8 @@ pub struct Expect {
     pub ratio_to_baseline_min: Option<f64>,
     /// Median time of the first operation, in ms.
     pub p50_ms_max: Option<f64>,
+    /// 95th percentile of the first operation, in ms.
+    pub p95_ms_max: Option<f64>,
     /// 99th percentile of the first operation (`receipt` in a fanout), in ms.
     pub p99_ms_max: Option<f64>,
     /// 99th percentile from send to receipt in ms, in a phase where it is not the first operation.
@@ -37,11 +40,20 @@ pub struct Expect {
     pub rss_mb_max: Option<f64>,
     /// The maximum of resident memory in the phase less that before the first phase, in MB.
     pub rss_growth_mb_max: Option<f64>,
+    /// CPU time of the server for each request, divided by the bare server's in the same run (GET or POST, like the step).
+    pub cpu_ratio_max: Option<f64>,
+    /// The largest such CPU time of any phase over the smallest, less 1.
+    pub cpu_spread_max: Option<f64>,
+    /// Growth of resident memory in the second half of the phase, in MB a minute.
+    pub rss_mb_per_min_max: Option<f64>,
     /// For each of `count_metrics`: the largest change per message of any phase over the smallest, less 1.
     pub writes_per_send_spread_max: Option<f64>,
     /// Requests without a successful reply. Default 0.
     #[serde(default)]
     pub errors_max: u64,
+    /// Requests of a fixed rate that could not be sent before the end. Default 0.
+    #[serde(default)]
+    pub unsent_max: u64,
     /// Acknowledged messages that a receiver did not get. Default 0.
     #[serde(default)]
     pub lost_events_max: u64,
@@ -69,6 +81,9 @@ impl Expect {
         if let Some(limit) = self.writes_per_send_spread_max {
             judge_spread(phases, limit, &mut verdicts);
         }
+        if let Some(limit) = self.cpu_spread_max {
+            judge_cpu_spread(phases, limit, &mut verdicts);
+        }
         verdicts
     }
 
@@ -76,6 +91,7 @@ impl Expect {
         let first = phase.operations.first().filter(|operation| operation.completed > 0);
         let rate = first.map(|operation| operation.requests_per_sec);
         let p50 = first.map(|operation| operation.latency.p50_ms);
+        let p95 = first.map(|operation| operation.latency.p95_ms);
         let p99 = first.map(|operation| operation.latency.p99_ms);
         let receipt = phase.operation("receipt").filter(|operation| operation.completed > 0);
         let over_disk = match (p50, &baselines.disk) {
@@ -92,7 +108,10 @@ impl Expect {
             Bound::AtLeast,
         );
         put("p50_ms_max", self.p50_ms_max, p50, Bound::AtMost);
+        put("p95_ms_max", self.p95_ms_max, p95, Bound::AtMost);
         put("p99_ms_max", self.p99_ms_max, p99, Bound::AtMost);
+        let cpu_ratio = baselines.share(phase).and_then(|share| share.cpu_ratio);
+        put("cpu_ratio_max", self.cpu_ratio_max, cpu_ratio, Bound::AtMost);
         let receipt_p99 = receipt.map(|operation| operation.latency.p99_ms);
         put("receipt_p99_ms_max", self.receipt_p99_ms_max, receipt_p99, Bound::AtMost);
         put("p50_ms_max_over_fdatasync", self.p50_ms_max_over_fdatasync, over_disk, Bound::AtMost);
@@ -109,7 +128,7 @@ impl Expect {
     }
 
     fn judge_memory(&self, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
-        let per_poll = phase.idle.map(|idle| idle.bytes_per_poll);
+        let per_poll = phase.idle.and_then(|idle| idle.bytes_per_poll);
         let last = phase.idle.map(|idle| idle.last_receipt_ms);
         let start = phase.start.as_ref().map(|start| start.start_ms);
         let rss = match &phase.start {
@@ -121,6 +140,7 @@ impl Expect {
         put("last_receipt_ms_max", self.last_receipt_ms_max, last, Bound::AtMost);
         put("start_ms_max", self.start_ms_max, start, Bound::AtMost);
         put("rss_mb_max", self.rss_mb_max, rss, Bound::AtMost);
+        put("rss_mb_per_min_max", self.rss_mb_per_min_max, phase.rss_mb_per_min, Bound::AtMost);
     }
 
     fn judge_correctness(&self, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
@@ -128,6 +148,9 @@ impl Expect {
             push(verdicts, phase, name, Some(count(limit)), Some(count(measured)), Bound::AtMost)
         };
         put("errors_max", self.errors_max, phase.failed());
+        if phase.unsent() > 0 {
+            put("unsent_max", self.unsent_max, phase.unsent());
+        }
         if let Some(delivery) = phase.delivery {
             put("lost_events_max", self.lost_events_max, delivery.lost_events);
             let doubled = delivery.doubled_events + delivery.disordered_events;
@@ -213,15 +236,25 @@ fn judge_spread(phases: &[PhaseResult], limit: f64, verdicts: &mut Vec<Verdict>)
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
-fn count(value: u64) -> f64 {
-    value as f64
+/// Compares the server's CPU time for each request between all phases.
+fn judge_cpu_spread(phases: &[PhaseResult], limit: f64, verdicts: &mut Vec<Verdict>) {
+    let values: Vec<f64> = phases.iter().filter_map(|phase| Some(phase.server?.cpu_us_per_request)).collect();
+    let most = values.iter().copied().fold(f64::MIN, f64::max);
+    let least = values.iter().copied().fold(f64::MAX, f64::min);
+    let measured = (least > 0.0 && values.len() == phases.len()).then(|| most / least - 1.0);
+    verdicts.push(Verdict {
+        phase: String::new(),
+        expectation: "cpu_spread_max".to_owned(),
+        limit,
+        measured,
+        met: measured.is_some_and(|spread| spread <= limit),
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::outcome::{CounterChange, Delivery, DiskBaseline, Latency, Operation, WebBaseline};
+    use crate::outcome::{CounterChange, Delivery, DiskBaseline, Latency, Operation, ServerUse, WebBaseline};
 
     fn phase(rate: f64, p50_ms: f64) -> PhaseResult {
         let latency = Latency { p50_ms, p99_ms: p50_ms * 3.0, ..Latency::default() };
@@ -290,6 +323,33 @@ mod tests {
             !verdict(&judge(&[phase(100.0, 1.0), background]), "background_ms_max").met,
             "it never happened"
         );
+    }
+
+    #[test]
+    fn cpu_time_is_compared_with_the_bare_server_and_between_phases() {
+        let with = |cpu: f64| {
+            let server = ServerUse { cpu_us_per_request: cpu, ..ServerUse::default() };
+            PhaseResult { server: Some(server), kind: "send".to_owned(), ..phase(1.0, 1.0) }
+        };
+        let bare = WebBaseline { server_cpu_us_per_request: 5.0, ..WebBaseline::default() };
+        let baselines = Baselines { web_post: Some(bare), ..Baselines::default() };
+        let expect = Expect { cpu_ratio_max: Some(10.0), cpu_spread_max: Some(0.15), ..Expect::default() };
+        let met = |phases: &[PhaseResult], name: &str| verdict(&expect.judge(phases, &baselines), name).met;
+        assert!(met(&[with(30.0)], "cpu_ratio_max"), "6 times the bare server");
+        assert!(!met(&[with(60.0)], "cpu_ratio_max"), "twice that is more than 10 times");
+        assert!(!met(&[phase(1.0, 1.0)], "cpu_ratio_max"), "without a process it is not measured");
+        assert!(met(&[with(30.0), with(33.0)], "cpu_spread_max"));
+        assert!(!met(&[with(30.0), with(36.0)], "cpu_spread_max"));
+    }
+
+    #[test]
+    fn growing_memory_and_unsent_requests_are_missed() {
+        let expect = Expect { rss_mb_per_min_max: Some(1.0), ..Expect::default() };
+        let mut bad = phase(1.0, 1.0);
+        bad.rss_mb_per_min = Some(7.0);
+        bad.operations[0].unsent = 1;
+        let verdicts = expect.judge(&[bad], &Baselines::default());
+        assert!(!verdict(&verdicts, "rss_mb_per_min_max").met && !verdict(&verdicts, "unsent_max").met);
     }
 
     #[test]

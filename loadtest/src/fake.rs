@@ -20,6 +20,8 @@ pub struct Faults {
     /// Adds an event to every queue twice.
     pub double_every: u64,
     pub refuse_every: u64,
+    /// Has none of the endpoints of a development server, and no counters.
+    pub production: bool,
 }
 
 #[derive(Default)]
@@ -88,16 +90,21 @@ async fn create_user(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
     good(json!({"user_id": user_id(&mut world, &form["email"])}))
 }
 
-async fn subscribe(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
-    let names: Value = serde_json::from_str(&form["subscriptions"]).unwrap();
-    let principals: Vec<u64> = serde_json::from_str(&form["principals"]).unwrap();
+async fn subscribe(fake: Shared, request: HttpRequest, form: web::Form<Fields>) -> HttpResponse {
+    let names: Vec<Value> = serde_json::from_str(&form["subscriptions"]).unwrap();
+    let principals: Vec<u64> = match form.get("principals") {
+        Some(principals) => serde_json::from_str(principals).unwrap(),
+        None => vec![caller(&request)],
+    };
     let mut world = fake.world.lock().unwrap();
-    let next = world.channels.len() as u64 + 1;
-    let name = names[0]["name"].as_str().unwrap().to_owned();
-    let (_, members) = world.channels.entry(name).or_insert((next, Vec::new()));
-    members.extend(principals);
-    members.sort_unstable();
-    members.dedup();
+    for name in names {
+        let next = world.channels.len() as u64 + 1;
+        let name = name["name"].as_str().unwrap().to_owned();
+        let (_, members) = world.channels.entry(name).or_insert((next, Vec::new()));
+        members.extend(&principals);
+        members.sort_unstable();
+        members.dedup();
+    }
     good(json!({}))
 }
 
@@ -217,8 +224,27 @@ async fn metrics(fake: Shared) -> HttpResponse {
     HttpResponse::Ok().body(format!("# TYPE x counter\nframes_total {frames}\nended_queues_total {ended}\n"))
 }
 
-async fn own_profile() -> HttpResponse {
-    good(json!({"user_id": 1}))
+async fn own_profile(request: HttpRequest) -> HttpResponse {
+    good(json!({"user_id": caller(&request)}))
+}
+
+/// Changes the content of a message, its topic, or moves all messages of its channel to another one.
+async fn change(fake: Shared, path: web::Path<usize>, form: web::Form<Fields>) -> HttpResponse {
+    if form.contains_key("stream_id") {
+        return move_messages(fake, path, form).await;
+    }
+    let mut world = fake.world.lock().unwrap();
+    match (form.get("content"), form.get("topic")) {
+        (Some(content), None) => world.messages[*path - 1].1.clone_from(content),
+        (None, Some(_)) => {}
+        _ => return bad(400, "BAD_REQUEST"),
+    }
+    good(json!({}))
+}
+
+/// A users file of so many accounts, for a server without the development endpoints.
+pub fn users_csv(count: u64) -> String {
+    (0..count).fold("email,api_key\n".to_owned(), |text, id| text + &format!("user{id}@x,{id:032}\n"))
 }
 
 async fn settings() -> HttpResponse {
@@ -233,10 +259,14 @@ pub fn start(faults: Faults) -> Arc<Target> {
             let world = Mutex::new(World::default());
             let fake = web::Data::new(Fake { world, changed: watch::Sender::new(0), faults });
             let server = HttpServer::new(move || {
-                App::new()
-                    .app_data(fake.clone())
-                    .route("/metrics", web::get().to(metrics))
-                    .service(web::scope("/api/v1").configure(add_routes))
+                let api = web::scope("/api/v1").configure(add_routes);
+                match faults.production {
+                    true => App::new().app_data(fake.clone()).service(api),
+                    false => App::new()
+                        .app_data(fake.clone())
+                        .route("/metrics", web::get().to(metrics))
+                        .service(api.configure(add_development_routes)),
+                }
             });
             let server = server.workers(1).bind(("127.0.0.1", 0)).unwrap();
             port_sender.send(server.addrs()[0].port()).unwrap();
@@ -244,22 +274,59 @@ pub fn start(faults: Faults) -> Arc<Target> {
         });
     });
     let port = port_receiver.recv().unwrap();
-    Arc::new(Target::parse(&format!("http://127.0.0.1:{port}")).unwrap())
+    Arc::new(Target::local(&format!("http://127.0.0.1:{port}")).unwrap())
+}
+
+/// Like `start`, over HTTPS; returns also its self-signed certificate in PEM.
+pub fn start_tls(faults: Faults) -> (Arc<Target>, String) {
+    let plain = start(faults);
+    let certified = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).unwrap();
+    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let config = config.unwrap().with_no_client_auth();
+    let config = config.with_single_cert(vec![certified.cert.der().clone()], key.into()).unwrap();
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let (port_sender, port_receiver) = std::sync::mpsc::channel();
+    let address = plain.address;
+    std::thread::spawn(move || {
+        actix_web::rt::System::new().block_on(async move {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            port_sender.send(listener.local_addr().unwrap().port()).unwrap();
+            loop {
+                let (client, _) = listener.accept().await.unwrap();
+                let acceptor = acceptor.clone();
+                tokio::spawn(async move {
+                    // A client that does not trust the certificate ends the handshake.
+                    let Ok(mut client) = acceptor.accept(client).await else { return };
+                    let mut server = tokio::net::TcpStream::connect(address).await.unwrap();
+                    let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+                });
+            }
+        });
+    });
+    let port = port_receiver.recv().unwrap();
+    let host = format!("127.0.0.1:{port}");
+    (Arc::new(plain.with_host(&host)), certified.cert.pem())
+}
+
+fn add_development_routes(config: &mut web::ServiceConfig) {
+    config
+        .route("/dev_fetch_api_key", web::post().to(login))
+        .route("/users", web::get().to(list_users))
+        .route("/users", web::post().to(create_user));
 }
 
 fn add_routes(config: &mut web::ServiceConfig) {
     config
         .route("/server_settings", web::get().to(settings))
-        .route("/dev_fetch_api_key", web::post().to(login))
         .route("/fetch_api_key", web::post().to(login))
-        .route("/users", web::get().to(list_users))
-        .route("/users", web::post().to(create_user))
         .route("/users/me", web::get().to(own_profile))
         .route("/users/me/subscriptions", web::post().to(subscribe))
         .route("/get_stream_id", web::get().to(channel_id))
         .route("/messages", web::post().to(send))
         .route("/messages", web::get().to(fetch))
-        .route("/messages/{id}", web::patch().to(move_messages))
+        .route("/messages/{id}", web::patch().to(change))
         .route("/streams/{id}/delete_topic", web::post().to(delete_topic))
         .route("/register", web::post().to(register))
         .route("/events", web::get().to(poll))

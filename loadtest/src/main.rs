@@ -4,6 +4,7 @@
 mod baseline;
 mod cli;
 mod client;
+mod compare;
 mod counters;
 mod driver;
 mod error;
@@ -12,12 +13,15 @@ mod expect;
 mod fake;
 mod http;
 mod machine;
+mod organizations;
 mod outcome;
+mod pace;
 mod process;
 mod recorder;
 mod report;
 mod runner;
 mod scenario;
+mod session;
 mod setup;
 mod text;
 mod units;
@@ -46,6 +50,7 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
         // The bare server has a runtime of its own.
         Command::BareServer { file } => return baseline::bare::serve(file).map(|()| true),
         Command::Scenarios => return runner::list_scenarios().map(|()| true),
+        Command::Overlay(args) => return compare::overlay(&args).map(|()| true),
         command => command,
     };
     let mut builder = match cli.threads {
@@ -60,9 +65,12 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
     runtime.block_on(async move {
         match command {
             Command::Run(args) => runner::run(args).await,
+            Command::Compare(args) => compare::compare(args).await,
             Command::Baseline(args) => runner::baseline(args).await.map(|()| true),
             Command::Start(args) => runner::start(args).await,
-            Command::BareServer { .. } | Command::Scenarios => Ok(true),
+            Command::BareServer { .. } | Command::Scenarios | Command::Overlay(_) => {
+                Ok(true)
+            }
         }
     })
 }

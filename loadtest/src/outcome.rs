@@ -3,15 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Version of the result file's schema.
 pub const FORMAT: u32 = 1;
 
 /// The results of a run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct RunResult {
     pub format: u32,
+    /// Name of the server in a comparison, otherwise empty.
+    pub server: String,
+    pub url: String,
     /// Start of the run, in UNIX seconds.
     pub started_at: u64,
     pub machine: Machine,
@@ -21,7 +25,8 @@ pub struct RunResult {
 }
 
 /// The machine of a run.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Machine {
     pub cpu: String,
     pub cores: usize,
@@ -35,7 +40,8 @@ pub struct Machine {
 }
 
 /// The result of a scenario.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ScenarioResult {
     pub name: String,
     pub about: String,
@@ -46,7 +52,8 @@ pub struct ScenarioResult {
 }
 
 /// The result of a phase.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PhaseResult {
     pub name: String,
     pub kind: String,
@@ -63,10 +70,44 @@ pub struct PhaseResult {
     pub server: Option<ServerUse>,
     /// CPU time of this program per request, in µs.
     pub client_cpu_us_per_request: f64,
+    /// The bare server that the phase is compared with.
+    pub baseline: Option<BaselineShare>,
+    /// Resident memory of the server over time: seconds since the start of the phase, and MB.
+    pub memory: Vec<(f64, f64)>,
+    /// Growth of that memory in the second half of the phase, in MB a minute.
+    pub rss_mb_per_min: Option<f64>,
+    /// What else the machine did.
+    pub machine_use: Option<MachineUse>,
+}
+
+/// CPU time for each request of the bare server of the same run, and the ratio to it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct BaselineShare {
+    /// `GET` or `POST`.
+    pub method: String,
+    pub server_cpu_us_per_request: f64,
+    pub client_cpu_us_per_request: f64,
+    /// CPU time of the server over that of the bare one; absent if its process is not known.
+    pub cpu_ratio: Option<f64>,
+}
+
+/// The machine during a phase.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MachineUse {
+    /// One-minute load average before the phase.
+    pub load_average: f64,
+    /// Time that the hypervisor gave to other machines, in percent of all cores.
+    pub steal_percent: f64,
+    /// CPU time of processes that are neither server nor client, in percent of all cores; absent if the server's process
+    /// is not known.
+    pub other_percent: Option<f64>,
 }
 
 /// A kind of request, or the delivery from send to receipt.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Operation {
     /// `send`, `receipt`, `fetch` or `get`.
     pub name: String,
@@ -74,6 +115,9 @@ pub struct Operation {
     pub completed: u64,
     pub failed: u64,
     pub failures: BTreeMap<String, u64>,
+    /// Requests of a fixed rate that were due and could not be sent before the end.
+    pub unsent: u64,
+    /// Successful replies a second, over all of the measured time.
     pub requests_per_sec: f64,
     /// Mean size of a successful reply's body, in bytes.
     pub reply_bytes_mean: f64,
@@ -83,21 +127,41 @@ pub struct Operation {
     pub curve: Vec<(f64, f64)>,
     /// Seconds since the start (warm-up included) and successful replies per second, for the plot.
     pub timeline: Vec<(f64, f64)>,
+    /// The figures of each stage.
+    pub stages: Vec<StageResult>,
+}
+
+/// A stage of a phase, for one operation.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StageResult {
+    /// `clients` or `requests per second`.
+    pub of: String,
+    pub secs: f64,
+    pub from: f64,
+    pub to: f64,
+    pub completed: u64,
+    pub failed: u64,
+    pub requests_per_sec: f64,
+    pub latency: Latency,
 }
 
 /// Percentiles of times, in milliseconds.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Latency {
     pub mean_ms: f64,
     pub p50_ms: f64,
     pub p90_ms: f64,
+    pub p95_ms: f64,
     pub p99_ms: f64,
     pub p999_ms: f64,
     pub max_ms: f64,
 }
 
 /// The checks of event receivers.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Delivery {
     pub receivers: u64,
     /// Messages acknowledged to their senders.
@@ -113,7 +177,8 @@ pub struct Delivery {
 }
 
 /// The measurements of held polls.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Idle {
     /// Number of polls held at the same time.
     pub polls: u64,
@@ -121,8 +186,8 @@ pub struct Idle {
     pub server_bytes_per_connection: f64,
     /// The same for the bare server of this run.
     pub bare_bytes_per_connection: f64,
-    /// The difference of the two.
-    pub bytes_per_poll: f64,
+    /// The difference of the two; absent if it is negative, because the server had freed memory to use again.
+    pub bytes_per_poll: Option<f64>,
     /// From sending one message until the last receiver has it.
     pub last_receipt_ms: f64,
     /// The same for the bare server.
@@ -130,7 +195,8 @@ pub struct Idle {
 }
 
 /// The measurements of starts of the server.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Start {
     /// From exec to the first 200 of `GET /api/v1/server_settings`, per round.
     pub rounds_ms: Vec<f64>,
@@ -140,7 +206,8 @@ pub struct Start {
 }
 
 /// A counter of the server before and after a phase.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CounterChange {
     pub before: f64,
     /// Value after the phase, once it stopped changing.
@@ -150,7 +217,8 @@ pub struct CounterChange {
 }
 
 /// Resource usage of the server's process.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ServerUse {
     pub cpu_us_per_request: f64,
     /// Resident memory before the phase, in MB.
@@ -162,7 +230,8 @@ pub struct ServerUse {
 }
 
 /// The baselines of a run.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Baselines {
     /// Bare actix-web, GET of about 200 bytes of JSON.
     pub web_get: Option<WebBaseline>,
@@ -173,7 +242,8 @@ pub struct Baselines {
 }
 
 /// A bare actix-web server, driven by the same client.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct WebBaseline {
     pub clients: u32,
     pub rounds_per_sec: Vec<f64>,
@@ -187,7 +257,8 @@ pub struct WebBaseline {
 }
 
 /// The disk under the data folder.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct DiskBaseline {
     pub folder: String,
     pub rounds_per_sec: Vec<f64>,
@@ -199,7 +270,8 @@ pub struct DiskBaseline {
 }
 
 /// An expectation and its result.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Verdict {
     /// The phase, or empty for the whole scenario.
     pub phase: String,
@@ -210,10 +282,51 @@ pub struct Verdict {
     pub met: bool,
 }
 
+impl Delivery {
+    /// Adds the checks of further receivers of the same messages.
+    pub fn add(&mut self, other: Self) {
+        self.receivers += other.receivers;
+        self.deliveries += other.deliveries;
+        self.lost_events += other.lost_events;
+        self.doubled_events += other.doubled_events;
+        self.disordered_events += other.disordered_events;
+        self.ended_receivers += other.ended_receivers;
+    }
+}
+
+impl Baselines {
+    /// The bare server whose requests are like those of a phase, with its method.
+    pub fn of(&self, phase: &PhaseResult) -> Option<(&'static str, &WebBaseline)> {
+        match phase.kind.as_str() {
+            "send" | "register" | "edit" => Some(("POST", self.web_post.as_ref()?)),
+            "fetch" | "get" | "fanout" | "mixed" => Some(("GET", self.web_get.as_ref()?)),
+            _ => None,
+        }
+    }
+
+    /// CPU times of the bare server for a phase, and the ratio to them.
+    pub fn share(&self, phase: &PhaseResult) -> Option<BaselineShare> {
+        let (method, web) = self.of(phase)?;
+        let bare = web.server_cpu_us_per_request;
+        let server = phase.server.map(|server| server.cpu_us_per_request);
+        Some(BaselineShare {
+            method: method.to_owned(),
+            server_cpu_us_per_request: bare,
+            client_cpu_us_per_request: web.client_cpu_us_per_request,
+            cpu_ratio: server.filter(|_| bare > 0.0).map(|server| server / bare),
+        })
+    }
+}
+
 impl PhaseResult {
-    /// Messages that the server acknowledged in this phase.
+    /// The result of an operation.
     pub fn operation(&self, name: &str) -> Option<&Operation> {
         self.operations.iter().find(|operation| operation.name == name)
+    }
+
+    /// Requests of fixed rates that could not be sent in time.
+    pub fn unsent(&self) -> u64 {
+        self.operations.iter().map(|operation| operation.unsent).sum()
     }
 
     /// All requests without a successful reply.

@@ -101,7 +101,7 @@ impl Spawned {
     pub async fn wait_ready(&mut self, target: &Target, path: &str) -> Result<Duration, LoadError> {
         let request = bodiless_request("GET", &target.host, path, None);
         while self.started.elapsed() < READY_WAIT {
-            if let Ok(mut connection) = Connection::open(target.address).await
+            if let Ok(mut connection) = Connection::open(target).await
                 && let Ok(reply) = connection.exchange(&request).await
                 && reply.status == 200
             {
@@ -163,7 +163,7 @@ mod tests {
     #[tokio::test]
     async fn a_server_that_ends_at_once_is_reported() {
         let folder = tempfile::tempdir().unwrap();
-        let target = Target::parse("http://127.0.0.1:9").unwrap();
+        let target = Target::local("http://127.0.0.1:9").unwrap();
         let mut spawned = Spawned::start("false", &folder.path().join("log")).unwrap();
         let error = spawned.wait_ready(&target, "/").await.unwrap_err();
         assert!(error.to_string().contains("ended before"), "{error}");

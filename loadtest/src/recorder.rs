@@ -2,12 +2,15 @@
 //! tens of nanoseconds, and the clients run on one or two threads.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
-use crate::outcome::{Latency, Operation};
+use crate::outcome::{Latency, Operation, StageResult};
+use crate::scenario::Phase;
+use crate::scenario::stages::{Quantity, Ramp, Segment};
+use crate::units::as_float as float;
 
 /// Longest measurable time: two minutes.
 const MICROS_MAX: u64 = 120_000_000;
@@ -28,6 +31,11 @@ pub struct Window {
 }
 
 impl Window {
+    /// The window of a phase that begins now.
+    pub fn of(phase: &Phase) -> Self {
+        Self::starting_now(phase.warmup_secs, phase.measured_secs())
+    }
+
     /// A window that begins now.
     pub fn starting_now(warmup_secs: f64, secs: f64) -> Self {
         let begins = Instant::now();
@@ -41,6 +49,7 @@ impl Window {
 pub struct Recorder {
     name: &'static str,
     window: Window,
+    ramp: Option<Arc<Ramp>>,
     inner: Mutex<Inner>,
 }
 
@@ -50,6 +59,10 @@ struct Inner {
     bytes: u64,
     failed: u64,
     failures: BTreeMap<String, u64>,
+    /// Requests that a schedule had, and that could not be sent before the end.
+    unsent: u64,
+    /// Times and failures of each stage.
+    stages: Vec<(Histogram<u64>, u64)>,
     last_finish: Option<Instant>,
     /// Successful replies since the load began, warm-up included.
     total: u64,
@@ -69,9 +82,16 @@ pub struct Progress {
 impl Recorder {
     /// An empty record.
     pub fn new(name: &'static str, window: Window) -> Self {
-        let micros = Histogram::new_with_bounds(1, MICROS_MAX, 3).expect("constant bounds are valid");
+        Self::staged(name, window, None)
+    }
+
+    /// An empty record that also has the figures of each stage.
+    pub fn staged(name: &'static str, window: Window, ramp: Option<Arc<Ramp>>) -> Self {
+        let stages = ramp.as_ref().map_or(0, |ramp| ramp.segments.len());
         let inner = Inner {
-            micros,
+            micros: histogram(),
+            unsent: 0,
+            stages: (0..stages).map(|_| (histogram(), 0)).collect(),
             bytes: 0,
             failed: 0,
             failures: BTreeMap::new(),
@@ -79,7 +99,7 @@ impl Recorder {
             total: 0,
             samples: Vec::new(),
         };
-        Self { name, window, inner: Mutex::new(inner) }
+        Self { name, window, ramp, inner: Mutex::new(inner) }
     }
 
     /// Records a successful reply to a request that started (or was due) at `started`.
@@ -93,16 +113,34 @@ impl Recorder {
             return;
         }
         inner.micros.saturating_record(micros.max(1));
+        if let Some(stage) = self.stage_at(started) {
+            inner.stages[stage].0.saturating_record(micros.max(1));
+        }
         inner.bytes += bytes as u64;
         inner.last_finish = Some(finished);
     }
 
     /// Records a failed request under the name of its failure, also during the warm-up.
     pub fn record_failure(&self, reason: &str) {
+        let stage = self.stage_at(Instant::now());
         let mut inner = self.lock();
         inner.failed += 1;
+        if let Some(stage) = stage {
+            inner.stages[stage].1 += 1;
+        }
         let known = inner.failures.contains_key(reason) || inner.failures.len() < FAILURE_NAMES_MAX;
         *inner.failures.entry(if known { reason } else { "other" }.to_owned()).or_default() += 1;
+    }
+
+    /// Counts requests of a schedule that could not be sent in time.
+    pub fn record_unsent(&self, count: u64) {
+        self.lock().unsent += count;
+    }
+
+    fn stage_at(&self, at: Instant) -> Option<usize> {
+        let secs = at.saturating_duration_since(self.window.measure_from).as_secs_f64();
+        let segments = &self.ramp.as_ref()?.segments;
+        segments.iter().position(|segment| secs >= segment.starts && secs < segment.starts + segment.secs)
     }
 
     /// The current values; also adds a point to the time line.
@@ -138,6 +176,8 @@ impl Recorder {
             completed,
             failed: inner.failed,
             failures: inner.failures.clone(),
+            unsent: inner.unsent,
+            stages: self.ramp.as_ref().map_or_else(Vec::new, |ramp| summarize_stages(ramp, &inner.stages)),
             requests_per_sec: float(completed) / secs,
             reply_bytes_mean: float(inner.bytes) / float(completed.max(1)),
             latency: summarize(&inner.micros),
@@ -153,6 +193,29 @@ impl Recorder {
     }
 }
 
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, MICROS_MAX, 3).expect("constant bounds are valid")
+}
+
+fn summarize_stages(ramp: &Ramp, stages: &[(Histogram<u64>, u64)]) -> Vec<StageResult> {
+    let of = match ramp.quantity {
+        Quantity::Clients => "clients",
+        Quantity::Rate => "requests per second",
+    };
+    let result = |(segment, (micros, failed)): (&Segment, &(Histogram<u64>, u64))| StageResult {
+        of: of.to_owned(),
+        secs: segment.secs,
+        from: segment.from,
+        to: segment.to,
+        completed: micros.len(),
+        failed: *failed,
+        requests_per_sec: float(micros.len()) / segment.secs.max(1e-9),
+        latency: summarize(micros),
+    };
+    let all = ramp.segments.iter().zip(stages).filter(|(segment, _)| segment.secs > 0.0);
+    all.map(result).collect()
+}
+
 fn summarize(micros: &Histogram<u64>) -> Latency {
     if micros.is_empty() {
         return Latency::default();
@@ -161,6 +224,7 @@ fn summarize(micros: &Histogram<u64>) -> Latency {
         mean_ms: micros.mean() / 1000.0,
         p50_ms: millis(micros.value_at_quantile(0.5)),
         p90_ms: millis(micros.value_at_quantile(0.9)),
+        p95_ms: millis(micros.value_at_quantile(0.95)),
         p99_ms: millis(micros.value_at_quantile(0.99)),
         p999_ms: millis(micros.value_at_quantile(0.999)),
         max_ms: millis(micros.max()),
@@ -178,49 +242,6 @@ fn rates(samples: &[(f64, u64)]) -> Vec<(f64, f64)> {
 
 fn millis(micros: u64) -> f64 {
     float(micros) / 1000.0
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
-fn float(value: u64) -> f64 {
-    value as f64
-}
-
-/// The schedule of one client's requests.
-///
-/// With a rate the schedule does not depend on the server: a client that still waits when a request falls due
-/// sends it late but times it from when it was due, so that a stall counts against every request it delayed
-/// (no coordinated omission). A client whose own timer fires late times from the actual start.
-#[derive(Debug)]
-pub struct Pace {
-    interval: Option<Duration>,
-    next: Instant,
-    stop_at: Instant,
-}
-
-impl Pace {
-    /// The pace of client `index` of `clients`, which together send `rate_per_sec`, evenly spread.
-    pub fn new(window: &Window, rate_per_sec: Option<f64>, index: u32, clients: u32) -> Self {
-        let interval = rate_per_sec.map(|rate| Duration::from_secs_f64(f64::from(clients) / rate));
-        let offset = interval
-            .map_or(Duration::ZERO, |interval| interval.mul_f64(f64::from(index) / f64::from(clients)));
-        Self { interval, next: window.begins + offset, stop_at: window.stop_at }
-    }
-
-    /// Waits for the next request; returns its start time, or `None` when the phase has ended.
-    pub async fn wait(&mut self) -> Option<Instant> {
-        let now = Instant::now();
-        let Some(interval) = self.interval else { return (now < self.stop_at).then_some(now) };
-        let due = self.next;
-        self.next += interval;
-        if due >= self.stop_at {
-            return None;
-        }
-        if due <= now {
-            return Some(due);
-        }
-        tokio::time::sleep_until(due.into()).await;
-        Some(Instant::now())
-    }
 }
 
 #[cfg(test)]
@@ -266,23 +287,5 @@ mod tests {
         let (operation, _) = recorder.finish(Instant::now());
         assert_eq!(operation.failures.len(), FAILURE_NAMES_MAX + 1);
         assert_eq!(operation.failures["other"], 1000 - 32);
-    }
-
-    #[tokio::test]
-    async fn stalled_client_measures_from_due_time() {
-        let window = Window::starting_now(0.0, 0.2);
-        let mut pace = Pace::new(&window, Some(100.0), 0, 1);
-        assert_eq!(pace.wait().await, Some(window.begins));
-        tokio::time::sleep(Duration::from_millis(55)).await; // the server stalls
-        for number in 1..=5 {
-            assert_eq!(pace.wait().await, Some(window.begins + Duration::from_millis(10 * number)));
-        }
-        let waited = pace.wait().await.unwrap();
-        assert!(waited >= window.begins + Duration::from_millis(60));
-        let mut rest = 0;
-        while pace.wait().await.is_some() {
-            rest += 1;
-        }
-        assert_eq!(rest, 13, "the schedule has 20 requests in all");
     }
 }

@@ -149,7 +149,7 @@ impl BareServer {
             .trim()
             .parse()
             .map_err(|_| LoadError::Server("the bare server did not say its port".to_owned()))?;
-        let target = Arc::new(Target::parse(&format!("http://127.0.0.1:{port}"))?);
+        let target = Arc::new(Target::local(&format!("http://127.0.0.1:{port}"))?);
         Ok(Self { child, target })
     }
 

@@ -32,8 +32,8 @@ pub async fn measure(count: u32, hold: Duration) -> Result<HeldBaseline, LoadErr
     let server = BareServer::start().await?;
     // As for the real server, one-time costs must not count per connection.
     let label = "bare actix-web, before holding";
-    get::drive(&server.target, &vec![stranger(); OPENERS], "/api/v1/users/me", label, (0.0, WARM_SECS), None)
-        .await?;
+    let openers = vec![stranger(); OPENERS];
+    get::drive(&server.target, &openers, "/api/v1/users/me", label, (0.0, WARM_SECS).into(), None).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = read_resident(&server)?;
     let connections = open(&server.target, count).await?;
@@ -77,7 +77,7 @@ async fn open(target: &Arc<Target>, count: u32) -> Result<Vec<Connection>, LoadE
         openers.spawn(async move {
             let mut opened = Vec::new();
             for _ in first..(first + part).min(count) {
-                let mut connection = Connection::open(target.address).await?;
+                let mut connection = Connection::open(&target).await?;
                 connection.exchange(&request).await?;
                 opened.push(connection);
             }
@@ -94,7 +94,7 @@ async fn open(target: &Arc<Target>, count: u32) -> Result<Vec<Connection>, LoadE
 
 async fn open_gate(target: &Arc<Target>) -> Result<Instant, LoadError> {
     let failed = |source: HttpError| LoadError::Http { call: "POST /release".to_owned(), source };
-    let mut connection = Connection::open(target.address).await.map_err(failed)?;
+    let mut connection = Connection::open(target).await.map_err(failed)?;
     let mut request = Vec::new();
     Template::new("POST", &target.host, "/release", None).fill(&mut request, b"");
     let opened = Instant::now();

@@ -12,6 +12,9 @@ use crate::error::LoadError;
 use crate::outcome::{Baselines, DiskBaseline, WebBaseline, median};
 use crate::scenario::{Scenario, Step};
 
+/// Clients of the bare GET that deliveries to any number of receivers are compared with.
+const DELIVERY_CLIENTS: u32 = 64;
+
 /// The baselines that a scenario is compared with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Needs {
@@ -35,7 +38,15 @@ impl Needs {
                 }
                 Step::Fetch(step) => needs.get_clients = needs.get_clients.max(step.clients),
                 Step::Get(step) => needs.get_clients = needs.get_clients.max(step.clients),
-                Step::Fanout(_) | Step::Mixed(_) => needs.disk = true,
+                Step::Fanout(_) | Step::Mixed(_) => {
+                    needs.get_clients = needs.get_clients.max(DELIVERY_CLIENTS);
+                    needs.disk = true;
+                }
+                Step::Register(step) => needs.post_clients = needs.post_clients.max(step.clients),
+                Step::Edit(step) => {
+                    needs.post_clients = needs.post_clients.max(step.clients);
+                    needs.disk = true;
+                }
                 // Idle polls have a bare server of their own; crowds and starts have no baseline.
                 Step::Idle(_) | Step::Crowd(_) | Step::Start(_) => {}
             }

@@ -10,7 +10,8 @@ use crate::driver::send::{Sent, open_senders};
 use crate::driver::tasks::ClientTasks;
 use crate::error::LoadError;
 use crate::outcome::PhaseResult;
-use crate::recorder::{Pace, Recorder, Window};
+use crate::pace::{Load, Pace};
+use crate::recorder::{Recorder, Window};
 use crate::text::Writer;
 
 const WARMUP_SECS: f64 = 0.3;
@@ -35,7 +36,8 @@ pub async fn measure_get(clients: u32, secs: f64) -> Result<WebRound, LoadError>
     let label = "bare actix-web GET";
     let timing = (WARMUP_SECS, secs);
     let result =
-        get::drive(&server.target, &accounts, "/api/v1/users/me", label, timing, Some(server.pid())).await?;
+        get::drive(&server.target, &accounts, "/api/v1/users/me", label, timing.into(), Some(server.pid()))
+            .await?;
     summarize(&result)
 }
 
@@ -51,7 +53,8 @@ pub async fn measure_post(clients: u32, secs: f64) -> Result<WebRound, LoadError
         ClientTasks::new("bare actix-web POST", window, vec![recorder.clone()], Some(server.pid()));
     let (budget, sent) = (Arc::new(Budget::new(u64::MAX)), Arc::new(Sent::default()));
     for sender in senders {
-        tasks.add(sender.run(Pace::new(&window, None, 0, 1), recorder.clone(), budget.clone(), sent.clone()));
+        let pace = Pace::new(&window, &Load::Unpaced, 0, 1);
+        tasks.add(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
     }
     tasks.wait().await;
     summarize(&tasks.into_result(Instant::now()))

@@ -11,9 +11,10 @@ use super::missed::{self, MissedMail};
 use crate::client::{Account, Api};
 use crate::error::LoadError;
 use crate::http::encode_form;
+use crate::pace::{Load, Pace};
 use crate::recorder::{Recorder, Window};
 use crate::scenario::background::BackgroundPlan;
-use crate::setup::{PASSWORD, Stage, email};
+use crate::setup::Stage;
 
 /// The topic of the fill, if it has only one.
 const TOPIC: &str = "topic 0";
@@ -30,7 +31,7 @@ pub struct BackgroundWork {
 enum Work {
     Move { from: u64, to: u64, target: u64, pause: Duration },
     DeleteTopic { channel: u64 },
-    Login { people: Vec<(Api, String)> },
+    Login { people: Vec<(Api, (String, String))>, per_sec: Option<f64> },
     MissedMail(MissedMail),
 }
 
@@ -48,12 +49,12 @@ impl BackgroundWork {
                 let target = first_of_topic(&mut api, &owner, from).await?;
                 Work::Move { from, to, target, pause: Duration::from_millis(*pause_ms) }
             }
-            BackgroundPlan::Login { concurrent } => {
+            BackgroundPlan::Login { concurrent, per_sec } => {
                 let mut people = Vec::new();
                 for number in stage.everyone().into_iter().cycle().take(*concurrent as usize) {
-                    people.push((Api::open(&stage.target).await?, email(number)));
+                    people.push((Api::open(&stage.target).await?, stage.password(number)?));
                 }
-                Work::Login { people }
+                Work::Login { people, per_sec: *per_sec }
             }
             BackgroundPlan::MissedMail { channel, every_ms } => {
                 Work::MissedMail(MissedMail::prepare(stage, channel, *every_ms)?)
@@ -81,8 +82,8 @@ impl BackgroundWork {
     /// sending ends, too, because the work it was measured with is over.
     pub async fn run(mut self, window: Window, recorder: Arc<Recorder>, budget: Arc<Budget>) {
         tokio::time::sleep_until(window.measure_from.into()).await;
-        if let Work::Login { people } = self.work {
-            return log_in(people, window, &recorder).await;
+        if let Work::Login { people, per_sec } = self.work {
+            return log_in(people, &Load::of(None, per_sec), window, &recorder).await;
         }
         if let Work::MissedMail(work) = self.work {
             return missed::run(work, (self.api, self.owner), window, recorder).await;
@@ -157,14 +158,16 @@ impl BackgroundWork {
 }
 
 /// All users concurrently, until the phase ends.
-async fn log_in(people: Vec<(Api, String)>, window: Window, recorder: &Arc<Recorder>) {
+async fn log_in(people: Vec<(Api, (String, String))>, load: &Load, window: Window, recorder: &Arc<Recorder>) {
     let mut crowd = JoinSet::new();
-    for (mut api, address) in people {
+    let window = Window { begins: Instant::now(), ..window };
+    let count = u32::try_from(people.len()).unwrap_or(u32::MAX);
+    for (index, (mut api, (address, password))) in (0..).zip(people) {
         let recorder = recorder.clone();
+        let mut pace = Pace::new(&window, load, index, count);
         crowd.spawn(async move {
-            while Instant::now() < window.stop_at {
-                let started = Instant::now();
-                match api.login_by_password(&address, PASSWORD).await {
+            while let Some(started) = pace.wait().await {
+                match api.login_by_password(&address, &password).await {
                     Ok(()) => recorder.record_success(started, 0),
                     Err(error) => {
                         return recorder
@@ -172,6 +175,7 @@ async fn log_in(people: Vec<(Api, String)>, window: Window, recorder: &Arc<Recor
                     }
                 }
             }
+            pace.finish(&recorder);
         });
     }
     crowd.join_all().await;

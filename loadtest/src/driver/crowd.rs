@@ -5,17 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
-
 use super::get::{is_success, repeat};
 use super::tasks::ClientTasks;
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
-use crate::http::{Connection, Target, Template, bodiless_request, encode_form};
+use crate::http::{Connection, HttpError, Target, Template, bodiless_request, encode_form};
 use crate::outcome::PhaseResult;
+use crate::pace::{Load, Pace};
 use crate::process::{raise_open_files, resident_bytes};
-use crate::recorder::{Pace, Recorder, Window};
+use crate::recorder::{Recorder, Window};
 use crate::scenario::{Asked, CrowdStep, Phase};
 use crate::setup::Stage;
 use crate::units::megabytes;
@@ -43,11 +41,12 @@ pub async fn run(
     let target = stage.target.clone();
     let connection = open(&target).await?;
 
-    let window = Window::starting_now(phase.warmup_secs, phase.secs);
+    let window = Window::of(phase);
     let (get, asked) = (Arc::new(Recorder::new("get", window)), Arc::new(Recorder::new("crowd", window)));
     let mut tasks = ClientTasks::new(&phase.name, window, vec![get.clone(), asked.clone()], server_pid);
     let request = bodiless_request("GET", &target.host, "/api/v1/users/me", Some(&other[0].authorization));
-    tasks.add(repeat(connection, request, Pace::new(&window, Some(OTHER_RATE), 0, 1), get));
+    let pace = Pace::new(&window, &Load::PerSec(OTHER_RATE), 0, 1);
+    tasks.add(repeat(connection, request, pace, get));
     for account in crowd {
         let request = request_for(step.ask, &target, &account);
         let (target, asked) = (target.clone(), asked.clone());
@@ -68,7 +67,7 @@ pub async fn run(
 }
 
 async fn open(target: &Target) -> Result<Connection, LoadError> {
-    let opened = Connection::open(target.address).await;
+    let opened = Connection::open(target).await;
     opened.map_err(|source| LoadError::Http { call: "connect".to_owned(), source })
 }
 
@@ -90,7 +89,7 @@ fn request_for(asked: Asked, target: &Target, account: &Account) -> Vec<u8> {
 
 async fn ask_and_read(target: Arc<Target>, request: Vec<u8>, asked: Arc<Recorder>) {
     let started = Instant::now();
-    let outcome = match Connection::open(target.address).await {
+    let outcome = match Connection::open(&target).await {
         Ok(mut connection) => match connection.exchange(&request).await {
             Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
             Ok(reply) => Err(failure_name(reply.status, reply.body)),
@@ -107,16 +106,16 @@ async fn ask_and_read(target: Arc<Target>, request: Vec<u8>, asked: Arc<Recorder
 /// A connection that sends its request and reads nothing until the phase ends.
 async fn ask_only(target: Arc<Target>, request: Vec<u8>, asked: Arc<Recorder>, window: Window) {
     let sent = async {
-        let mut stream = TcpStream::connect(target.address).await?;
-        stream.write_all(&request).await?;
-        Ok::<_, std::io::Error>(stream)
+        let mut connection = Connection::open(&target).await?;
+        connection.send_only(&request).await?;
+        Ok::<_, HttpError>(connection)
     };
     match sent.await {
-        Ok(stream) => {
+        Ok(connection) => {
             tokio::time::sleep_until(window.stop_at.into()).await;
-            drop(stream);
+            drop(connection);
         }
-        Err(error) => asked.record_failure(&format!("io {:?}", error.kind())),
+        Err(error) => asked.record_failure(&error.code()),
     }
 }
 

@@ -12,9 +12,10 @@ use crate::client::{Account, Api, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
 use crate::outcome::PhaseResult;
-use crate::recorder::{Pace, Recorder, Window};
+use crate::pace::{Load, Pace};
+use crate::recorder::{Recorder, Window};
 use crate::scenario::{Anchor, FetchStep, Phase};
-use crate::setup::Stage;
+use crate::setup::{Stage, members_of};
 use crate::text::Random;
 
 /// One of this many pages is parsed.
@@ -27,24 +28,30 @@ pub async fn run(
     step: &FetchStep,
     server_pid: Option<u32>,
 ) -> Result<PhaseResult, LoadError> {
-    let channel = stage.channel(&step.channel)?;
-    let accounts = stage.accounts(&channel.members, step.clients as usize).await?;
+    let channels = stage.channels_named(&step.channel)?;
+    let ids: Vec<u64> = channels.iter().map(|channel| channel.id).collect();
+    let accounts = stage.accounts(&members_of(&channels), step.clients as usize).await?;
     let mut api = Api::open(&stage.target).await?;
-    let (lowest, newest) = find_anchor_range(&mut api, &accounts[0], channel.id, step.num_before).await?;
     let mut fetchers = Vec::with_capacity(accounts.len());
     for (seed, account) in (1..).zip(&accounts) {
-        let mut fetcher = Fetcher::open(&stage.target, account, &[channel.id], step.num_before, seed).await?;
-        if step.anchor == Anchor::Anywhere {
-            fetcher.go_anywhere(&stage.target, account, channel.id, (lowest, newest));
-        }
-        fetcher.full_pages = true;
+        let fetcher = Fetcher::open(&stage.target, account, &ids, step.num_before, seed).await?;
         fetchers.push(fetcher);
     }
-    let window = Window::starting_now(phase.warmup_secs, phase.secs);
-    let recorder = Arc::new(Recorder::new("fetch", window));
+    if let [id] = ids[..] {
+        let range = find_anchor_range(&mut api, &accounts[0], id, step.num_before).await?;
+        for (fetcher, account) in fetchers.iter_mut().zip(&accounts) {
+            fetcher.full_pages = true;
+            if step.anchor == Anchor::Anywhere {
+                fetcher.go_anywhere(&stage.target, account, id, range);
+            }
+        }
+    }
+    let (window, ramp) = (Window::of(phase), phase.ramp());
+    let load = Load::of(ramp.as_ref(), step.rate_per_sec);
+    let recorder = Arc::new(Recorder::staged("fetch", window, ramp));
     let mut tasks = ClientTasks::new(&phase.name, window, vec![recorder.clone()], server_pid);
-    for fetcher in fetchers {
-        tasks.add(fetcher.run(Pace::new(&window, None, 0, 1), recorder.clone()));
+    for (index, fetcher) in (0..).zip(fetchers) {
+        tasks.add(fetcher.run(Pace::new(&window, &load, index, step.clients), recorder.clone()));
     }
     tasks.wait().await;
     Ok(tasks.into_result(Instant::now()))
@@ -144,7 +151,7 @@ impl Fetcher {
         num_before: u32,
         seed: u64,
     ) -> Result<Self, LoadError> {
-        let connection = Connection::open(target.address)
+        let connection = Connection::open(target)
             .await
             .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
         let request_for = |id: &u64| {
@@ -177,6 +184,7 @@ impl Fetcher {
                 return;
             }
         }
+        pace.finish(&recorder);
     }
 
     async fn fetch(&mut self) -> Result<usize, String> {

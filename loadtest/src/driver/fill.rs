@@ -8,7 +8,8 @@ use super::fetch::find_id_range;
 use super::send::{Sent, open_senders};
 use crate::client::Api;
 use crate::error::LoadError;
-use crate::recorder::{Pace, Recorder, Window};
+use crate::pace::{Load, Pace};
+use crate::recorder::{Recorder, Window};
 use crate::report::progress::counting_bar;
 use crate::scenario::FillPlan;
 use crate::setup::Stage;
@@ -37,7 +38,7 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
     let sent = Arc::new(Sent::default());
     let mut tasks = tokio::task::JoinSet::new();
     for sender in senders {
-        let pace = Pace::new(&window, None, 0, 1);
+        let pace = Pace::new(&window, &Load::Unpaced, 0, 1);
         tasks.spawn(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
     }
     let bar = counting_bar(missing, "messages");

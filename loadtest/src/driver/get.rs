@@ -8,7 +8,9 @@ use crate::client::{Account, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, bodiless_request};
 use crate::outcome::PhaseResult;
-use crate::recorder::{Pace, Recorder, Window};
+use crate::pace::{Load, Pace};
+use crate::recorder::{Recorder, Window};
+use crate::scenario::stages::Ramp;
 use crate::scenario::{GetStep, Phase};
 use crate::setup::Stage;
 
@@ -26,31 +28,50 @@ pub async fn run(
     let everyone = stage.everyone();
     let accounts = stage.accounts(&everyone, step.clients as usize).await?;
     let path = format!("/api/v1{}", step.path);
-    let window = (phase.warmup_secs, phase.secs);
-    drive(&stage.target, &accounts, &path, &phase.name, window, server_pid).await
+    let ramp = phase.ramp();
+    let load = Load::of(ramp.as_ref(), step.rate_per_sec);
+    let timing = Timing { warmup_secs: phase.warmup_secs, secs: phase.measured_secs(), load, ramp };
+    drive(&stage.target, &accounts, &path, &phase.name, timing, server_pid).await
 }
 
-/// One client per account, all requesting `path` as fast as they can. `timing` is warm-up and measured seconds.
+/// When clients request.
+#[derive(Debug)]
+pub struct Timing {
+    warmup_secs: f64,
+    secs: f64,
+    load: Load,
+    ramp: Option<Arc<Ramp>>,
+}
+
+impl From<(f64, f64)> for Timing {
+    /// Warm-up and measured seconds, as fast as they can.
+    fn from((warmup_secs, secs): (f64, f64)) -> Self {
+        Self { warmup_secs, secs, load: Load::Unpaced, ramp: None }
+    }
+}
+
+/// One client per account, all requesting `path`.
 pub async fn drive(
     target: &Arc<Target>,
     accounts: &[Arc<Account>],
     path: &str,
     label: &str,
-    timing: (f64, f64),
+    timing: Timing,
     server_pid: Option<u32>,
 ) -> Result<PhaseResult, LoadError> {
     let mut connections = Vec::with_capacity(accounts.len());
     for _ in accounts {
-        let opened = Connection::open(target.address).await;
+        let opened = Connection::open(target).await;
         connections
             .push(opened.map_err(|source| LoadError::Http { call: format!("connect to {path}"), source })?);
     }
-    let window = Window::starting_now(timing.0, timing.1);
-    let recorder = Arc::new(Recorder::new("get", window));
+    let window = Window::starting_now(timing.warmup_secs, timing.secs);
+    let recorder = Arc::new(Recorder::staged("get", window, timing.ramp));
     let mut tasks = ClientTasks::new(label, window, vec![recorder.clone()], server_pid);
-    for (account, connection) in accounts.iter().zip(connections) {
+    let clients = u32::try_from(accounts.len()).unwrap_or(u32::MAX);
+    for (index, (account, connection)) in (0..).zip(accounts.iter().zip(connections)) {
         let request = bodiless_request("GET", &target.host, path, Some(&account.authorization));
-        let pace = Pace::new(&window, None, 0, 1);
+        let pace = Pace::new(&window, &timing.load, index, clients);
         tasks.add(repeat(connection, request, pace, recorder.clone()));
     }
     tasks.wait().await;
@@ -66,7 +87,12 @@ pub(super) async fn repeat(
 ) {
     let mut failures_in_a_row = FailureLimit::default();
     while let Some(started) = pace.wait().await {
-        let outcome = match connection.exchange(&request).await {
+        // The check whether a rested connection is still open would be a tenth of the client's CPU time.
+        let exchanged = match pace.rests() {
+            true => connection.exchange_rested(&request).await,
+            false => connection.exchange(&request).await,
+        };
+        let outcome = match exchanged {
             Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
             Ok(reply) => Err(failure_name(reply.status, reply.body)),
             Err(error) => Err(error.code()),
@@ -75,6 +101,7 @@ pub(super) async fn repeat(
             return;
         }
     }
+    pace.finish(&recorder);
 }
 
 /// Whether a body reports success, without parsing all of it.

@@ -4,17 +4,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::background::BackgroundWork;
 use super::budget::Budget;
 use super::fanout::OTHER_FILES;
 use super::fetch::Fetcher;
+use super::get::repeat;
 use super::receive::{Receivers, open_receivers};
 use super::send::{Sender, Sent};
 use super::tasks::ClientTasks;
 use crate::client::Account;
 use crate::error::LoadError;
+use crate::http::{Connection, bodiless_request};
 use crate::outcome::PhaseResult;
+use crate::pace::{Load, Pace};
 use crate::process::raise_open_files;
-use crate::recorder::{Pace, Recorder, Window};
+use crate::recorder::{Recorder, Window};
 use crate::scenario::{Activity, MixedStep, Phase};
 use crate::setup::Stage;
 use crate::text::Writer;
@@ -37,25 +41,37 @@ pub async fn run(
     let followers = if polls { people.iter().map(follow).collect() } else { Vec::new() };
     let receivers = open_receivers(&stage.target, followers).await?;
     let epoch = Instant::now();
-    let (senders, fetchers) = open_clients(stage, &people, step, epoch).await?;
+    let clients = open_clients(stage, &people, step, epoch).await?;
+    let background = match &step.background {
+        Some(plan) => Some(BackgroundWork::prepare(stage, plan).await?),
+        None => None,
+    };
 
-    let window = Window::starting_now(phase.warmup_secs, phase.secs);
-    let sends = Arc::new(Recorder::new("send", window));
-    let receipts = Arc::new(Recorder::new("receipt", window));
-    let fetches = Arc::new(Recorder::new("fetch", window));
+    let window = Window::of(phase);
+    let recorder = |name| Arc::new(Recorder::new(name, window));
+    let (sends, receipts, fetches, gets) =
+        (recorder("send"), recorder("receipt"), recorder("fetch"), recorder("get"));
     let polling = Receivers::start(receivers, &receipts, epoch);
-    let mut tasks =
-        ClientTasks::new(&phase.name, window, vec![sends.clone(), receipts, fetches.clone()], server_pid);
+    let mut recorders = vec![sends.clone(), receipts, fetches.clone()];
+    if !clients.getters.is_empty() {
+        recorders.push(gets.clone());
+    }
+    let background = background.map(|work| (recorder(work.name()), work));
+    recorders.extend(background.iter().map(|(recorder, _)| recorder.clone()));
+    let mut tasks = ClientTasks::new(&phase.name, window, recorders, server_pid);
     let sent = Arc::new(Sent::kept());
     let budget = Arc::new(Budget::new(u64::MAX));
-    let (sender_count, fetcher_count) = (count(&senders), count(&fetchers));
-    for (index, (rate, sender)) in (0..).zip(senders) {
-        let pace = Pace::new(&window, Some(rate * f64::from(sender_count)), index, sender_count);
+    for (pace, sender) in paced(clients.senders, &window) {
         tasks.add(sender.run(pace, sends.clone(), budget.clone(), sent.clone()));
     }
-    for (index, (rate, fetcher)) in (0..).zip(fetchers) {
-        let pace = Pace::new(&window, Some(rate * f64::from(fetcher_count)), index, fetcher_count);
+    for (pace, fetcher) in paced(clients.fetchers, &window) {
         tasks.add(fetcher.run(pace, fetches.clone()));
+    }
+    for (pace, (connection, request)) in paced(clients.getters, &window) {
+        tasks.add(repeat(connection, request, pace, gets.clone()));
+    }
+    if let Some((recorder, background)) = background {
+        tasks.add(background.run(window, recorder, budget.clone()));
     }
     tasks.wait().await;
     let ids = sent.sorted();
@@ -89,43 +105,64 @@ fn follow(person: &Person) -> (Arc<Account>, Vec<u64>) {
 }
 
 /// Clients, and the rate of each, per second.
-type Paced<Client> = Vec<(f64, Client)>;
+type Rated<Client> = Vec<(f64, Client)>;
+
+/// The clients of all activities except polling.
+#[derive(Default)]
+struct Clients {
+    senders: Rated<Sender>,
+    fetchers: Rated<Fetcher>,
+    /// Connections with their requests.
+    getters: Rated<(Connection, Vec<u8>)>,
+}
 
 async fn open_clients(
     stage: &Stage,
     people: &[Person],
     step: &MixedStep,
     epoch: Instant,
-) -> Result<(Paced<Sender>, Paced<Fetcher>), LoadError> {
-    let mut senders = Vec::new();
-    let mut fetchers = Vec::new();
+) -> Result<Clients, LoadError> {
+    let mut clients = Clients::default();
+    let target = &stage.target;
     for activity in &step.each {
         let writer = match activity {
             Activity::Send { chars, .. } => Arc::new(Writer::new(epoch, *chars)),
-            _ => Arc::new(Writer::new(epoch, [24, 24])),
+            Activity::LongPoll | Activity::Get { .. } | Activity::Fetch { .. } => {
+                Arc::new(Writer::new(epoch, [24, 24]))
+            }
         };
         for (seed, person) in (1..).zip(people) {
+            let (account, channels) = (&person.account, &person.channels);
             match activity {
                 Activity::LongPoll => {}
                 Activity::Send { per_min, topics, .. } => {
-                    let (account, channels) = (&person.account, &person.channels);
                     let sender =
-                        Sender::open(&stage.target, account, channels, *topics, writer.clone(), seed).await?;
-                    senders.push((per_min / 60.0, sender));
+                        Sender::open(target, account, channels, *topics, writer.clone(), seed).await?;
+                    clients.senders.push((per_min / 60.0, sender));
                 }
                 Activity::Fetch { per_min, num_before } => {
-                    let (account, channels) = (&person.account, &person.channels);
-                    let fetcher = Fetcher::open(&stage.target, account, channels, *num_before, seed).await?;
-                    fetchers.push((per_min / 60.0, fetcher));
+                    let fetcher = Fetcher::open(target, account, channels, *num_before, seed).await?;
+                    clients.fetchers.push((per_min / 60.0, fetcher));
+                }
+                Activity::Get { per_min, path } => {
+                    let opened = Connection::open(target).await;
+                    let failed = |source| LoadError::Http { call: format!("connect to {path}"), source };
+                    let path = format!("/api/v1{path}");
+                    let request = bodiless_request("GET", &target.host, &path, Some(&account.authorization));
+                    clients.getters.push((per_min / 60.0, (opened.map_err(failed)?, request)));
                 }
             }
         }
     }
-    Ok((senders, fetchers))
+    Ok(clients)
 }
 
-fn count<Client>(clients: &Paced<Client>) -> u32 {
-    u32::try_from(clients.len()).unwrap_or(u32::MAX)
+/// The clients of one kind with their paces, evenly spread.
+fn paced<Client>(clients: Rated<Client>, window: &Window) -> impl Iterator<Item = (Pace, Client)> {
+    let count = u32::try_from(clients.len()).unwrap_or(u32::MAX);
+    (0..).zip(clients).map(move |(index, (rate, client))| {
+        (Pace::new(window, &Load::PerSec(rate * f64::from(count)), index, count), client)
+    })
 }
 
 fn expected_deliveries(people: &[Person], ids: &HashMap<u64, Vec<u64>>) -> u64 {

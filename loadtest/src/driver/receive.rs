@@ -42,6 +42,8 @@ pub struct Receiver {
     doubled: u64,
     disordered: u64,
     ended_early: bool,
+    /// Pause before each poll, of slow readers.
+    pause: Duration,
 }
 
 #[derive(Deserialize)]
@@ -123,6 +125,7 @@ impl Receiver {
             doubled: 0,
             disordered: 0,
             ended_early: false,
+            pause: Duration::ZERO,
         })
     }
 
@@ -157,7 +160,13 @@ impl Receiver {
 
     async fn poll_once(&mut self, reception: &mut Reception) -> Result<(), String> {
         self.poll.fill(&mut self.request, self.last_event_id);
-        let reply = self.connection.exchange(&self.request).await.map_err(|error| error.code())?;
+        let exchanged = if self.pause.is_zero() {
+            self.connection.exchange(&self.request).await
+        } else {
+            tokio::time::sleep(self.pause).await;
+            self.connection.exchange_rested(&self.request).await
+        };
+        let reply = exchanged.map_err(|error| error.code())?;
         let now = Instant::now();
         if reply.status != 200 {
             return Err(failure_name(reply.status, reply.body));
@@ -232,16 +241,28 @@ pub struct Receivers {
     tasks: JoinSet<Receiver>,
     stop: watch::Sender<bool>,
     received: Arc<AtomicU64>,
+    pause: Duration,
 }
 
 impl Receivers {
     /// Starts the polls of all receivers.
     pub fn start(receivers: Vec<Receiver>, recorder: &Arc<Recorder>, epoch: Instant) -> Self {
+        Self::start_slow(receivers, recorder, epoch, Duration::ZERO)
+    }
+
+    /// Starts polls with a pause before each.
+    pub fn start_slow(
+        receivers: Vec<Receiver>,
+        recorder: &Arc<Recorder>,
+        epoch: Instant,
+        pause: Duration,
+    ) -> Self {
         let (stop, stopped) = watch::channel(false);
         let received = Arc::new(AtomicU64::new(0));
         let ending = Arc::new(Semaphore::new(OPENERS));
         let mut tasks = JoinSet::new();
-        for receiver in receivers {
+        for mut receiver in receivers {
+            receiver.pause = pause;
             let reception = Reception {
                 recorder: recorder.clone(),
                 epoch,
@@ -251,7 +272,7 @@ impl Receivers {
             };
             tasks.spawn(receiver.run(reception));
         }
-        Self { tasks, stop, received }
+        Self { tasks, stop, received, pause }
     }
 
     /// Waits until `expected` messages have arrived in total, or none arrives any more.
@@ -267,7 +288,7 @@ impl Receivers {
                 tokio::time::sleep(DRAIN_AFTERWARDS).await;
                 return;
             }
-            if progress.0.elapsed() > DRAIN_SILENCE || begun.elapsed() > DRAIN_WAIT {
+            if progress.0.elapsed() > DRAIN_SILENCE + self.pause || begun.elapsed() > DRAIN_WAIT {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -15,30 +15,29 @@ use crate::client::{Account, failure_name};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template};
 use crate::outcome::PhaseResult;
-use crate::recorder::{Pace, Recorder, Window};
+use crate::pace::{Load, Pace};
+use crate::recorder::{Recorder, Window};
 use crate::scenario::{Phase, SendStep};
-use crate::setup::Stage;
+use crate::setup::{Stage, members_of};
 use crate::text::{Random, Writer};
 
 const PATH: &str = "/api/v1/messages";
 
-/// Runs a `send` phase.
+/// Runs a `send` phase, in all organizations: the clients are spread over them.
 pub async fn run(
-    stage: &mut Stage,
+    stages: &mut [Stage],
     phase: &Phase,
     step: &SendStep,
     server_pid: Option<u32>,
 ) -> Result<PhaseResult, LoadError> {
-    let channel = stage.channel(&step.channel)?;
-    let accounts = stage.accounts(&channel.members, step.clients as usize).await?;
-    let writer = Arc::new(Writer::new(Instant::now(), step.chars));
-    let senders = open_senders(&stage.target, &accounts, &[channel.id], step.topics, &writer).await?;
-    let background = match &step.background {
-        Some(plan) => Some(BackgroundWork::prepare(stage, plan).await?),
-        None => None,
+    let senders = open_everywhere(stages, step).await?;
+    let background = match (&step.background, stages.first()) {
+        (Some(plan), Some(stage)) => Some(BackgroundWork::prepare(stage, plan).await?),
+        _ => None,
     };
-    let window = Window::starting_now(phase.warmup_secs, phase.secs);
-    let recorder = Arc::new(Recorder::new("send", window));
+    let (window, ramp) = (Window::of(phase), phase.ramp());
+    let load = Load::of(ramp.as_ref(), step.rate_per_sec);
+    let recorder = Arc::new(Recorder::staged("send", window, ramp));
     let mut recorders = vec![recorder.clone()];
     let background =
         background.map(|background| (Arc::new(Recorder::new(background.name(), window)), background));
@@ -48,7 +47,7 @@ pub async fn run(
     let sent = Arc::new(Sent::default());
     let clients = step.clients;
     for (index, sender) in (0..clients).zip(senders) {
-        let pace = Pace::new(&window, step.rate_per_sec, index, clients);
+        let pace = Pace::new(&window, &load, index, clients);
         tasks.add(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
     }
     if let Some((recorder, background)) = background {
@@ -56,6 +55,26 @@ pub async fn run(
     }
     tasks.wait().await;
     Ok(tasks.into_result(Instant::now()))
+}
+
+/// The senders of a step: client by client, one organization after the other.
+async fn open_everywhere(stages: &mut [Stage], step: &SendStep) -> Result<Vec<Sender>, LoadError> {
+    let writer = Arc::new(Writer::new(Instant::now(), step.chars));
+    let each = (step.clients as usize).div_ceil(stages.len().max(1));
+    let mut opened = Vec::with_capacity(stages.len());
+    for stage in stages {
+        let channels = stage.channels_named(&step.channel)?;
+        let ids: Vec<u64> = channels.iter().map(|channel| channel.id).collect();
+        let accounts = stage.accounts(&members_of(&channels), each).await?;
+        let senders = open_senders(&stage.target, &accounts, &ids, step.topics, &writer).await?;
+        opened.push(senders.into_iter());
+    }
+    let mut senders = Vec::with_capacity(step.clients as usize);
+    for _ in 0..each {
+        senders.extend(opened.iter_mut().filter_map(Iterator::next));
+    }
+    senders.truncate(step.clients as usize);
+    Ok(senders)
 }
 
 /// The ids of acknowledged messages by channel, kept only where they are needed.
@@ -135,7 +154,7 @@ impl Sender {
         writer: Arc<Writer>,
         seed: u64,
     ) -> Result<Self, LoadError> {
-        let connection = Connection::open(target.address)
+        let connection = Connection::open(target)
             .await
             .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
         let places = channel_ids
@@ -182,6 +201,7 @@ impl Sender {
                 }
             }
         }
+        pace.finish(&recorder);
     }
 
     /// Sends one message; returns its channel, its id and the size of the reply.

@@ -5,11 +5,10 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use crate::outcome::{Operation, PhaseResult, ServerUse};
-use crate::process;
+use super::meter::Meter;
+use crate::outcome::{Operation, PhaseResult};
 use crate::recorder::{Recorder, Window};
 use crate::report::progress::PhaseLine;
-use crate::units::{megabytes, micros_each};
 
 /// How long after the end of a phase a reply is still awaited.
 const LATE_REPLY_WAIT: Duration = Duration::from_secs(30);
@@ -55,6 +54,7 @@ impl ClientTasks {
             tokio::select! {
                 _ = self.tasks.join_next() => {}
                 () = tokio::time::sleep(TICK) => {
+                    self.meter.sample();
                     let progress: Vec<_> = self.recorders.iter().map(|recorder| recorder.sample()).collect();
                     if let Some(first) = progress.first() {
                         line.show(*first);
@@ -78,52 +78,8 @@ impl ClientTasks {
             self.recorders.iter().map(|recorder| recorder.finish(ended)).collect();
         let requests: u64 = self.recorders.iter().map(|recorder| recorder.total()).sum();
         let secs = finished.first().map_or(0.0, |(_, secs)| *secs);
-        let (server, client_cpu_us_per_request) = self.meter.finish(requests);
-        PhaseResult {
-            secs,
-            operations: finished.into_iter().map(|(operation, _)| operation).collect(),
-            server,
-            client_cpu_us_per_request,
-            ..PhaseResult::default()
-        }
-    }
-}
-
-/// CPU time and memory at a point in time.
-#[derive(Debug)]
-pub struct Meter {
-    server_pid: Option<u32>,
-    server_cpu: Option<Duration>,
-    server_rss: Option<u64>,
-    client_cpu: Duration,
-}
-
-impl Meter {
-    /// Reads both processes.
-    pub fn start(server_pid: Option<u32>) -> Self {
-        Self {
-            server_pid,
-            server_cpu: server_pid.and_then(process::cpu_time),
-            server_rss: server_pid.and_then(process::resident_bytes),
-            client_cpu: process::cpu_time(std::process::id()).unwrap_or_default(),
-        }
-    }
-
-    /// The server's usage, and the client's CPU time per request in µs.
-    pub fn finish(&self, requests: u64) -> (Option<ServerUse>, f64) {
-        let client =
-            process::cpu_time(std::process::id()).unwrap_or_default().saturating_sub(self.client_cpu);
-        let server = self.server_pid.and_then(|pid| {
-            let cpu = process::cpu_time(pid)?.saturating_sub(self.server_cpu?);
-            let (before, after) = (megabytes(self.server_rss?), megabytes(process::resident_bytes(pid)?));
-            Some(ServerUse {
-                cpu_us_per_request: micros_each(cpu, requests),
-                rss_mb_before: before,
-                rss_mb_peak: before.max(after),
-                rss_mb_after: after,
-            })
-        });
-        (server, micros_each(client, requests))
+        let operations = finished.into_iter().map(|(operation, _)| operation).collect();
+        self.meter.finish(requests, PhaseResult { secs, operations, ..PhaseResult::default() })
     }
 }
 

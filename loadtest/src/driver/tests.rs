@@ -23,11 +23,11 @@ async fn run_with(target: &Arc<Target>, fill_messages: u64, phases: serde_json::
         "phases": phases, "expect": {}
     });
     let scenario = Scenario::parse(&text.to_string()).unwrap();
-    let mut stage = Stage::prepare(target, &scenario).await.unwrap();
-    fill::fill(&mut stage, scenario.fill.as_ref().unwrap()).await.unwrap();
+    let mut stages = [Stage::prepare(target, &scenario, &None).await.unwrap()];
+    fill::fill(&mut stages[0], scenario.fill.as_ref().unwrap()).await.unwrap();
     let mut results = Vec::new();
     for phase in &scenario.phases {
-        results.push(run_phase(&mut stage, phase, Some(std::process::id())).await.unwrap());
+        results.push(run_phase(&mut stages, phase, Some(std::process::id())).await.unwrap());
     }
     results
 }
@@ -177,4 +177,99 @@ async fn logins_during_sending() {
     let results = run_with(&target, 10, phases).await;
     let logins = results[0].operation("login").unwrap();
     assert!(logins.completed >= 5 && results[0].failed() == 0, "{results:?}");
+}
+
+#[tokio::test]
+async fn fanout_above_capacity_ends_in_time_and_reports_its_rate() {
+    let target = fake::start(Faults::default());
+    let started = std::time::Instant::now();
+    let results = run_with(&target, 0, fanout(200_000)).await;
+    assert!(started.elapsed() < std::time::Duration::from_secs(20), "it overran: {:?}", started.elapsed());
+    let [receipt, send] = &results[0].operations[..] else { panic!("{results:?}") };
+    assert!(receipt.requests_per_sec > 0.0 && send.requests_per_sec > 0.0, "{results:?}");
+    assert_eq!(
+        send.completed + send.failed + send.unsent,
+        100_000,
+        "each due request is sent or counted as unsent"
+    );
+    assert!(send.unsent > 0);
+    assert!(results[0].secs < 10.0, "{}", results[0].secs);
+}
+
+#[tokio::test]
+async fn slow_readers_get_every_message_later() {
+    let target = fake::start(Faults::default());
+    let mut phases = fanout(50);
+    phases[0]["step"]["slow"] = serde_json::json!({"receivers": 3, "pause_ms": 200});
+    let results = run_with(&target, 0, phases).await;
+    let delivery = results[0].delivery.unwrap();
+    assert_eq!((delivery.receivers, delivery.lost_events, delivery.doubled_events), (12, 0, 0));
+    assert_eq!(delivery.deliveries, delivery.messages * 12);
+    let slow = results[0].operation("slow_receipt").unwrap();
+    assert!(slow.latency.p50_ms > results[0].operations[0].latency.p50_ms, "{results:?}");
+}
+
+#[tokio::test]
+async fn channels_of_a_plan_are_sent_to_evenly_and_one_of_them_can_be_named() {
+    let target = fake::start(Faults::default());
+    let phase = |channel: &str| {
+        serde_json::json!({"name": channel, "secs": 0.3, "step": {
+            "do": "send", "clients": 3, "channel": channel, "chars": [24, 80], "topics": 2, "rate_per_sec": 200
+        }})
+    };
+    let fetch = serde_json::json!({"name": "fetch", "secs": 0.2, "step": {
+        "do": "fetch", "clients": 2, "channel": "load mixed 1", "anchor": "newest", "num_before": 10
+    }});
+    let results =
+        run_with(&target, 0, serde_json::json!([phase("load mixed"), phase("load mixed 1"), fetch])).await;
+    assert!(
+        results.iter().all(|result| result.operations[0].completed > 3 && result.failed() == 0),
+        "{results:?}"
+    );
+    let mut api = crate::client::Api::open(&target).await.unwrap();
+    let reader = api.login("load00000@zulip.com").await.unwrap();
+    for channel in ["load mixed 0", "load mixed 1"] {
+        let path = format!("/api/v1/get_stream_id?stream={}", channel.replace(' ', "%20"));
+        let id = api.get_ok(&path, Some(&reader)).await.unwrap()["stream_id"].as_u64().unwrap();
+        assert!(
+            super::fetch::find_id_range(&mut api, &reader, id).await.unwrap().is_some(),
+            "{channel} is empty"
+        );
+    }
+}
+
+#[tokio::test]
+async fn stages_are_measured_one_by_one() {
+    let target = fake::start(Faults::default());
+    let phases = serde_json::json!([{"name": "ramp", "stages": [
+        {"secs": 0.4, "rate_per_sec": 100}, {"secs": 0.2, "rate_per_sec": 100}
+    ], "step": {"do": "get", "clients": 2, "path": "/users/me"}}]);
+    let results = run_with(&target, 0, phases).await;
+    let [first, second] = &results[0].operations[0].stages[..] else { panic!("{results:?}") };
+    assert!((15..=20).contains(&first.completed), "half of 100 a second for 0.4 s: {first:?}");
+    assert!((15..=20).contains(&second.completed), "100 a second for 0.2 s: {second:?}");
+    assert!(second.latency.p95_ms > 0.0 && (first.to - 100.0).abs() < 1e-9, "{results:?}");
+}
+
+#[tokio::test]
+async fn registrations_and_edits_are_counted() {
+    let target = fake::start(Faults::default());
+    let phases = serde_json::json!([
+        {"name": "register", "secs": 0.3, "step": {"do": "register", "clients": 3, "whole_state": false}},
+        {"name": "edit", "secs": 0.3, "step": {"do": "edit", "clients": 3, "channel": "load all",
+            "chars": [24, 80], "topics": 2, "edits": 3}}
+    ]);
+    let results = run_with(&target, 0, phases).await;
+    let counts: Vec<(&str, bool)> = results
+        .iter()
+        .flat_map(|result| &result.operations)
+        .map(|operation| (operation.name.as_str(), operation.completed > 3 && operation.failed == 0))
+        .collect();
+    assert_eq!(
+        counts,
+        [("register", true), ("end_queue", true), ("edit", true), ("move", true)],
+        "{results:?}"
+    );
+    let [edits, moves] = &results[1].operations[..] else { panic!("{results:?}") };
+    assert!(edits.completed.abs_diff(moves.completed * 3) < 12, "three edits for each move: {results:?}");
 }

@@ -1,60 +1,15 @@
 //! A persistent connection. It owns its read buffer and replies borrow from it, so that a request in the steady state
 //! costs one write, one read and no allocation.
 
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::time::Duration;
-
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
-
 use super::HttpError;
 use super::parse::{Framing, Head, find_chunks_end, join_chunks, parse_head};
-use crate::error::LoadError;
+use super::stream::Stream;
+use super::target::Target;
 
 /// Initial size of a read buffer, small because thousands of idle connections each have one.
 const BUFFER_BYTES_START: usize = 2 * 1024;
 /// Maximum size of a reply. A page of 5,000 messages is about 5 MB, the largest reply of all scenarios.
 const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The target of requests: an address on the loopback interface, and the server's host name.
-#[derive(Debug, Clone)]
-pub struct Target {
-    pub address: SocketAddr,
-    pub host: String,
-}
-
-impl Target {
-    /// Parses `http://HOST[:PORT]`. Refuses other machines: a load test of a machine that is not one's own is an
-    /// attack.
-    pub fn parse(url: &str) -> Result<Self, LoadError> {
-        let Some(rest) = url.strip_prefix("http://") else {
-            return Err(LoadError::Usage(format!("{url}: the address must start with http://")));
-        };
-        let host = rest.trim_end_matches('/');
-        if host.is_empty() || host.contains(['/', '@', '?', '#']) {
-            return Err(LoadError::Usage(format!(
-                "{url}: give host and port only, as http://127.0.0.1:9991"
-            )));
-        }
-        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let with_port = if has_port { host.to_owned() } else { format!("{host}:80") };
-        let name = with_port.rsplit_once(':').map_or("", |(name, _)| name).trim_matches(['[', ']']);
-        let local = name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-        if !local {
-            return Err(LoadError::Usage(format!(
-                "{url} is not on this machine: loadtest sends only to loopback addresses \
-                 (127.0.0.0/8, ::1, localhost)"
-            )));
-        }
-        let address = with_port
-            .to_socket_addrs()
-            .map_err(|error| LoadError::Usage(format!("{url}: {error}")))?
-            .find(|address| address.ip().is_loopback())
-            .ok_or_else(|| LoadError::Usage(format!("{url}: not a loopback address")))?;
-        Ok(Self { address, host: host.to_owned() })
-    }
-}
 
 /// A reply, borrowed from the connection's buffer until the next exchange.
 #[derive(Debug)]
@@ -66,18 +21,24 @@ pub struct Reply<'a> {
 /// A connection and its read buffer.
 #[derive(Debug)]
 pub struct Connection {
-    address: SocketAddr,
-    stream: TcpStream,
+    target: Target,
+    stream: Stream,
     buffer: Vec<u8>,
     filled: usize,
     closing: bool,
 }
 
 impl Connection {
-    /// Connects, with Nagle's algorithm disabled.
-    pub async fn open(address: SocketAddr) -> Result<Self, HttpError> {
-        let stream = connect(address).await?;
-        Ok(Self { address, stream, buffer: vec![0; BUFFER_BYTES_START], filled: 0, closing: false })
+    /// Connects.
+    pub async fn open(target: &Target) -> Result<Self, HttpError> {
+        let stream = Stream::connect(target).await?;
+        Ok(Self {
+            target: target.clone(),
+            stream,
+            buffer: vec![0; BUFFER_BYTES_START],
+            filled: 0,
+            closing: false,
+        })
     }
 
     /// Sends one whole request and reads its whole reply.
@@ -95,19 +56,21 @@ impl Connection {
 
     /// Like `exchange`, for connections with idle time between requests: the server may have closed them.
     pub async fn exchange_rested(&mut self, request: &[u8]) -> Result<Reply<'_>, HttpError> {
-        let mut byte = [0];
-        // No data is expected between requests, so anything but "would block" means that the server closed the
-        // connection.
-        match self.stream.try_read(&mut byte) {
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-            _ => self.reopen().await?,
+        if self.stream.is_closed().await {
+            self.reopen().await?;
         }
         self.exchange(request).await
     }
 
+    /// Sends a request whose reply is never read.
+    pub async fn send_only(&mut self, request: &[u8]) -> Result<(), HttpError> {
+        self.closing = true;
+        Ok(self.stream.write_all(request).await?)
+    }
+
     /// Replaces this connection by a new one.
     pub async fn reopen(&mut self) -> Result<(), HttpError> {
-        self.stream = connect(self.address).await?;
+        self.stream = Stream::connect(&self.target).await?;
         self.filled = 0;
         self.closing = false;
         Ok(())
@@ -177,24 +140,19 @@ impl Connection {
     }
 }
 
-async fn connect(address: SocketAddr) -> Result<TcpStream, HttpError> {
-    let stream = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address))
-        .await
-        .map_err(|_| std::io::Error::from(std::io::ErrorKind::TimedOut))??;
-    stream.set_nodelay(true)?;
-    Ok(stream)
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 
     use super::*;
 
     /// A server that answers each request with the next of `replies`, written in pieces, then closes the connection.
-    async fn start_fake(replies: Vec<Vec<&'static [u8]>>) -> SocketAddr {
+    async fn start_fake(replies: Vec<Vec<&'static [u8]>>) -> Target {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+        let target = Target::local(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
         tokio::spawn(async move {
             loop {
                 let (mut stream, _) = listener.accept().await.unwrap();
@@ -211,17 +169,17 @@ mod tests {
                 }
             }
         });
-        address
+        target
     }
 
     #[tokio::test]
     async fn replies_in_pieces_are_put_together() {
-        let address = start_fake(vec![
+        let target = start_fake(vec![
             vec![b"HTTP/1.1 200 OK\r\nConten", b"t-Length: 5\r\n\r\nhe", b"llo"],
             vec![b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno", b"t\r\n0\r\n\r\n"],
         ])
         .await;
-        let mut connection = Connection::open(address).await.unwrap();
+        let mut connection = Connection::open(&target).await.unwrap();
         let reply = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
         assert_eq!((reply.status, reply.body), (200, &b"hello"[..]));
         let reply = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
@@ -230,8 +188,8 @@ mod tests {
 
     #[tokio::test]
     async fn idle_connection_closed_by_server_is_reopened() {
-        let address = start_fake(vec![vec![b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]]).await;
-        let mut connection = Connection::open(address).await.unwrap();
+        let target = start_fake(vec![vec![b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"]]).await;
+        let mut connection = Connection::open(&target).await.unwrap();
         for _ in 0..3 {
             let reply = connection.exchange_rested(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
             assert_eq!(reply.body, b"ok");
@@ -241,25 +199,9 @@ mod tests {
 
     #[tokio::test]
     async fn truncated_reply_is_an_error() {
-        let address = start_fake(vec![vec![b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"]]).await;
-        let mut connection = Connection::open(address).await.unwrap();
+        let target = start_fake(vec![vec![b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\nok"]]).await;
+        let mut connection = Connection::open(&target).await.unwrap();
         let outcome = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await;
         assert!(matches!(outcome, Err(HttpError::Closed)));
-    }
-
-    #[test]
-    fn only_loopback_addresses_are_accepted() {
-        assert_eq!(Target::parse("http://127.0.0.1:9991/").unwrap().host, "127.0.0.1:9991");
-        assert_eq!(Target::parse("http://localhost").unwrap().address.port(), 80);
-        assert!(Target::parse("http://[::1]:9991").unwrap().address.ip().is_loopback());
-        for url in [
-            "https://127.0.0.1",
-            "http://chat.example.org",
-            "http://10.0.0.1:80",
-            "http://127.0.0.1@10.0.0.1",
-        ] {
-            let error = Target::parse(url).unwrap_err();
-            assert!(error.to_string().contains(url), "{error}");
-        }
     }
 }

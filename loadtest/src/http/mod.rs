@@ -5,9 +5,12 @@
 mod connection;
 mod parse;
 mod request;
+mod stream;
+mod target;
 
-pub use connection::{Connection, Target};
+pub use connection::Connection;
 pub use request::{NumberedGet, Template, basic_authorization, bodiless_request, encode_form};
+pub use target::{Reach, Target};
 
 /// The reason why an exchange gave no reply.
 #[derive(Debug, thiserror::Error)]

@@ -2,84 +2,161 @@
 
 use std::fmt::Write;
 
-use super::plots;
-use super::table::{baseline_facts, facts, render_machine};
-use crate::outcome::{RunResult, ScenarioResult, Verdict};
-use crate::units::format_number;
-
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222}\
-h1{font-size:1.5rem}h2{margin-top:2.5rem;border-top:1px solid #ccc;padding-top:1rem}\
-table{border-collapse:collapse;margin:1rem 0}td,th{padding:.2rem .8rem;border:1px solid #ddd;text-align:left}\
-td.n{text-align:right;font-variant-numeric:tabular-nums}.met{color:#17692f}.missed{color:#b00020;font-weight:600}\
-li{font-variant-numeric:tabular-nums}svg{max-width:100%;height:auto;margin:.5rem 0}";
+use super::page::{self, Cell, escape};
+use super::table::{baseline_facts, notes, render_machine};
+use super::{dates, plots};
+use crate::machine::busy_before;
+use crate::outcome::{Latency, Operation, PhaseResult, RunResult, ScenarioResult, Verdict};
+use crate::units::{as_float, format_number};
 
 /// The whole page.
 pub fn render(run: &RunResult) -> String {
-    let mut page = String::from("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
-    let _ = write!(page, "<title>Load test</title><style>{STYLE}</style></head><body>\n<h1>Load test</h1>\n");
+    let mut page = page::begin("Load test");
+    let _ = writeln!(
+        page,
+        "<p class=\"faint\"><time datetime=\"{}\">{}</time></p>",
+        dates::iso(run.started_at),
+        dates::written(run.started_at)
+    );
     let _ = writeln!(page, "<p>{}</p>", escape(&render_machine(&run.machine)));
-    let _ = writeln!(page, "<p>Started at <time>{}</time> (UNIX seconds).</p>", run.started_at);
-    let summary = if run.met { "Every expectation was met." } else { "Expectations were missed." };
-    let _ = writeln!(page, "<p class=\"{}\">{summary}</p>", class(run.met));
+    if let Some(warning) = busy_before(&run.machine) {
+        let _ = writeln!(page, "<p class=\"warn\">Warning: {}</p>", escape(&warning));
+    }
+    let has_verdicts = run.scenarios.iter().any(|scenario| !scenario.verdicts.is_empty());
+    let (class, summary) = match (has_verdicts, run.met) {
+        (false, _) => ("faint", "No expectations were checked."),
+        (true, true) => ("met", "Every expectation was met."),
+        (true, false) => ("missed", "Expectations were missed."),
+    };
+    let _ = writeln!(page, "<p class=\"{class}\">{summary}</p>");
     if let Some(svg) = plots::ratio_bars(run) {
-        page.push_str(&svg);
+        page::plot(&mut page, &svg);
     }
     for scenario in &run.scenarios {
         render_scenario(&mut page, scenario);
     }
-    page.push_str("</body></html>\n");
+    page::end(&mut page);
     page
 }
 
 fn render_scenario(page: &mut String, scenario: &ScenarioResult) {
     let _ = writeln!(page, "<h2>{}</h2>\n<p>{}</p>", escape(&scenario.name), escape(&scenario.about));
-    render_verdicts(page, &scenario.verdicts);
+    if !scenario.verdicts.is_empty() {
+        render_verdicts(page, &scenario.verdicts);
+    }
     for phase in &scenario.phases {
-        let _ = writeln!(page, "<h3>{}</h3>\n<ul>", escape(&phase.name));
-        for line in facts(phase, &scenario.baselines) {
-            let _ = writeln!(page, "<li>{}</li>", escape(&line));
+        let _ = writeln!(page, "<h3>{}</h3>", escape(&phase.name));
+        render_operations(page, phase);
+        render_processes(page, phase);
+        let lines = notes(phase, &scenario.baselines);
+        if !lines.is_empty() {
+            render_list(page, &lines);
         }
-        page.push_str("</ul>\n");
-        for svg in [plots::throughput(phase), plots::percentiles(phase)].into_iter().flatten() {
-            page.push_str(&svg);
+        let phases = [("", phase)];
+        let memory = plots::memory(&phases).filter(|_| phase.rss_mb_per_min.is_some());
+        for svg in [plots::throughput(&phases), plots::percentiles(&phases), memory].into_iter().flatten() {
+            page::plot(page, &svg);
         }
     }
     let lines = baseline_facts(&scenario.baselines);
     if !lines.is_empty() {
-        page.push_str("<h3>Baselines of the same run</h3>\n<ul>\n");
-        for line in lines {
-            let _ = writeln!(page, "<li>{}</li>", escape(&line));
-        }
-        page.push_str("</ul>\n");
+        page.push_str("<h3>Baselines of the same run</h3>\n");
+        render_list(page, &lines);
     }
+}
+
+fn render_list(page: &mut String, lines: &[String]) {
+    page.push_str("<ul>\n");
+    for line in lines {
+        let _ = writeln!(page, "<li>{}</li>", escape(line));
+    }
+    page.push_str("</ul>\n");
+}
+
+/// Rates and latencies: a row for each operation, followed by its stages.
+fn render_operations(page: &mut String, phase: &PhaseResult) {
+    if phase.operations.is_empty() {
+        return;
+    }
+    let heads = ["mean rate", "good", "failed", "p50 ms", "p90 ms", "p95 ms", "p99 ms", "p99.9 ms", "max ms"];
+    let heads: Vec<Cell> = std::iter::once(Cell::Text("operation".to_owned()))
+        .chain(heads.map(|head| Cell::Number(head.to_owned())))
+        .collect();
+    let mut rows = Vec::new();
+    for operation in &phase.operations {
+        let Operation { name, requests_per_sec, completed, failed, latency, .. } = operation;
+        rows.push(operation_row(name.clone(), *requests_per_sec, *completed, *failed, latency));
+        for (number, stage) in (1..).zip(&operation.stages) {
+            let (from, to) = (format_number(stage.from), format_number(stage.to));
+            let label = format!("{name}, stage {number}: {from} → {to} {}", stage.of);
+            let (rate, completed) = (stage.requests_per_sec, stage.completed);
+            rows.push(operation_row(label, rate, completed, stage.failed, &stage.latency));
+        }
+    }
+    page::table(page, &heads, &rows);
+}
+
+fn operation_row(label: String, rate: f64, completed: u64, failed: u64, latency: &Latency) -> Vec<Cell> {
+    let Latency { mean_ms: _, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms } = *latency;
+    let numbers =
+        [rate, as_float(completed), as_float(failed), p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms];
+    let mut cells = vec![Cell::Text(label)];
+    cells.extend(numbers.iter().enumerate().map(|(place, number)| {
+        let unit = if place == 0 { "/s" } else { "" };
+        Cell::Number(format_number(*number) + unit)
+    }));
+    cells
+}
+
+/// CPU time for each request of server, bare server and client, and the server's memory.
+fn render_processes(page: &mut String, phase: &PhaseResult) {
+    if phase.operations.is_empty() {
+        return;
+    }
+    let text = |value: Option<f64>, unit: &str| {
+        Cell::Number(value.map_or_else(|| "–".to_owned(), |value| format!("{} {unit}", format_number(value))))
+    };
+    let heads = |what: &str, columns: [&str; 4]| {
+        let columns = columns.map(|column| Cell::Number(column.to_owned()));
+        std::iter::once(Cell::Text(what.to_owned())).chain(columns).collect::<Vec<_>>()
+    };
+    let (server, share) = (phase.server.as_ref(), phase.baseline.as_ref());
+    let row = vec![
+        Cell::Text("for each request".to_owned()),
+        text(server.map(|server| server.cpu_us_per_request), "µs"),
+        text(share.map(|share| share.server_cpu_us_per_request), "µs"),
+        text(share.and_then(|share| share.cpu_ratio), "×"),
+        text(Some(phase.client_cpu_us_per_request), "µs"),
+    ];
+    page::table(page, &heads("CPU time", ["server", "bare server", "server / bare", "client"]), &[row]);
+    let row = vec![
+        Cell::Text("resident, of the server".to_owned()),
+        text(server.map(|server| server.rss_mb_before), "MB"),
+        text(server.map(|server| server.rss_mb_peak), "MB"),
+        text(server.map(|server| server.rss_mb_after), "MB"),
+        text(phase.rss_mb_per_min, "MB"),
+    ];
+    page::table(page, &heads("memory", ["before", "peak", "after", "growth a minute"]), &[row]);
 }
 
 fn render_verdicts(page: &mut String, verdicts: &[Verdict]) {
-    page.push_str(
-        "<table><tr><th>phase</th><th>expectation</th><th>limit</th><th>measured</th><th></th></tr>\n",
-    );
-    for verdict in verdicts {
-        let measured = verdict.measured.map_or_else(|| "not measured".to_owned(), format_number);
-        let _ = writeln!(
-            page,
-            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{measured}</td>\
-             <td class=\"{}\">{}</td></tr>",
-            escape(&verdict.phase),
-            escape(&verdict.expectation),
-            format_number(verdict.limit),
-            class(verdict.met),
-            if verdict.met { "met" } else { "missed" }
-        );
-    }
-    page.push_str("</table>\n");
-}
-
-fn class(met: bool) -> &'static str {
-    if met { "met" } else { "missed" }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let number = |text: &str| Cell::Number(text.to_owned());
+    let heads = [text("phase"), text("expectation"), number("limit"), number("measured"), text("")];
+    let rows: Vec<Vec<Cell>> = verdicts
+        .iter()
+        .map(|verdict| {
+            let measured = verdict.measured.map_or_else(|| "not measured".to_owned(), format_number);
+            vec![
+                text(&verdict.phase),
+                text(&verdict.expectation),
+                Cell::Number(format_number(verdict.limit)),
+                Cell::Number(measured),
+                Cell::Verdict(verdict.met),
+            ]
+        })
+        .collect();
+    page::table(page, &heads, &rows);
 }
 
 #[cfg(test)]
@@ -97,6 +174,21 @@ mod tests {
         assert!(page.contains("class=\"missed\">missed") && page.contains("class=\"met\">met"));
         for outside in ["<script", "src=", "href=\"http", "@import"] {
             assert!(!page.contains(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn page_has_viewport_date_dark_colors_and_tables() {
+        let page = render(&sample::run_result());
+        for part in [
+            "<meta name=\"viewport\"",
+            "prefers-color-scheme:dark",
+            "<time datetime=\"2026-09-21T14:13:20Z\">21 September 2026, 14:13 UTC</time>",
+            "<td class=\"n\">25,000/s</td>",
+            "send, stage 2: 64.0 → 64.0 clients",
+            "<td class=\"n\">31.0 µs</td><td class=\"n\">6.200 µs</td><td class=\"n\">5.000 ×</td>",
+        ] {
+            assert!(page.contains(part), "{part} is missing in\n{page}");
         }
     }
 }

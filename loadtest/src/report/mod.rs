@@ -1,6 +1,11 @@
 //! Reports of a result: a table on standard output, a JSON file, and an HTML page with plots.
 
+pub mod dates;
+pub mod export;
+pub mod figures;
 pub mod html;
+pub mod overlay;
+mod page;
 pub mod plots;
 pub mod progress;
 pub mod table;
@@ -9,6 +14,26 @@ use std::path::Path;
 
 use crate::error::LoadError;
 use crate::outcome::RunResult;
+
+/// Reads a `results.json`.
+pub fn read(path: &Path) -> Result<RunResult, LoadError> {
+    let text = std::fs::read_to_string(path).map_err(|source| LoadError::file(path, source))?;
+    serde_json::from_str(&text).map_err(|error| LoadError::Usage(format!("{}: {error}", path.display())))
+}
+
+/// Writes runs for other programs, where a file is given.
+pub fn write_exports(
+    runs: &[RunResult],
+    csv: Option<&Path>,
+    prometheus: Option<&Path>,
+) -> Result<(), LoadError> {
+    let files = [(csv, export::csv as fn(&[RunResult]) -> String), (prometheus, export::prometheus)];
+    for (path, render) in files {
+        let Some(path) = path else { continue };
+        std::fs::write(path, render(runs)).map_err(|source| LoadError::file(path, source))?;
+    }
+    Ok(())
+}
 
 /// Writes `results.json` and `report.html` to `folder`.
 pub fn write(run: &RunResult, folder: &Path) -> Result<(), LoadError> {
@@ -26,8 +51,9 @@ pub mod sample {
     //! A result with a value in every field, for the tests of the reports.
 
     use crate::outcome::{
-        Baselines, CounterChange, Delivery, DiskBaseline, FORMAT, Idle, Latency, Machine, Operation,
-        PhaseResult, RunResult, ScenarioResult, ServerUse, Start, Verdict, WebBaseline,
+        BaselineShare, Baselines, CounterChange, Delivery, DiskBaseline, FORMAT, Idle, Latency, Machine,
+        MachineUse, Operation, PhaseResult, RunResult, ScenarioResult, ServerUse, StageResult, Start,
+        Verdict, WebBaseline,
     };
 
     /// One scenario with one phase.
@@ -67,12 +93,23 @@ pub mod sample {
             started_at: 1_790_000_000,
             machine,
             scenarios: vec![scenario],
-            met: false,
+            ..RunResult::default()
+        }
+    }
+
+    fn stage(from: f64) -> StageResult {
+        StageResult {
+            of: "clients".to_owned(),
+            secs: 10.0,
+            from,
+            to: 64.0,
+            requests_per_sec: 25_000.0,
+            ..StageResult::default()
         }
     }
 
     fn phase() -> PhaseResult {
-        let latency = Latency { p50_ms: 2.0, p99_ms: 7.5, max_ms: 20.0, ..Latency::default() };
+        let latency = Latency { p50_ms: 2.0, p95_ms: 5.0, p99_ms: 7.5, max_ms: 20.0, ..Latency::default() };
         let mut operation = Operation {
             name: "send".to_owned(),
             completed: 250_000,
@@ -80,6 +117,7 @@ pub mod sample {
             requests_per_sec: 25_000.0,
             latency,
             curve: vec![(0.0, 0.5), (50.0, 2.0), (99.0, 7.5), (100.0, 20.0)],
+            stages: vec![stage(0.0), stage(64.0)],
             timeline: vec![(0.2, 20_000.0), (0.4, 25_000.0), (0.6, 24_000.0)],
             ..Operation::default()
         };
@@ -90,10 +128,18 @@ pub mod sample {
             secs: 10.0,
             operations: vec![operation],
             delivery: Some(Delivery { receivers: 100, ..Delivery::default() }),
-            idle: Some(Idle { polls: 10_000, bytes_per_poll: 5_500.0, ..Idle::default() }),
+            idle: Some(Idle { polls: 10_000, bytes_per_poll: Some(5_500.0), ..Idle::default() }),
             start: Some(Start { start_ms: 120.0, rss_mb: 30.0, rounds_ms: vec![120.0] }),
             server: Some(ServerUse { cpu_us_per_request: 31.0, ..ServerUse::default() }),
             client_cpu_us_per_request: 6.0,
+            baseline: Some(BaselineShare {
+                method: "POST".to_owned(),
+                server_cpu_us_per_request: 6.2,
+                client_cpu_us_per_request: 5.5,
+                cpu_ratio: Some(5.0),
+            }),
+            memory: vec![(0.5, 20.0), (5.0, 24.0), (10.0, 25.0)],
+            machine_use: Some(MachineUse { other_percent: Some(45.0), ..MachineUse::default() }),
             ..PhaseResult::default()
         };
         let change = CounterChange { per_message: 1.0, ..CounterChange::default() };
@@ -114,6 +160,10 @@ mod tests {
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(value["scenarios"][0]["phases"][0]["operations"][0]["completed"], 250_000);
         assert!(folder.path().join("report.html").exists());
+        let again = read(&folder.path().join("results.json")).unwrap();
+        assert_eq!(serde_json::to_value(&again).unwrap(), value, "what is written is what is read");
+        std::fs::write(folder.path().join("bad.json"), "{").unwrap();
+        assert!(read(&folder.path().join("bad.json")).unwrap_err().to_string().contains("bad.json"));
         assert!(write(&sample::run_result(), &folder.path().join("none")).is_err());
     }
 }

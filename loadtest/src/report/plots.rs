@@ -1,52 +1,105 @@
-//! Plots as SVG text. A plot without data, or one that cannot be drawn, is omitted.
+//! Plots as SVG text, which take the color of the text around them. A plot without data, or one that cannot be drawn, is
+//! omitted.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
 use crate::expect::ratio_to_baseline;
 use crate::outcome::{PhaseResult, RunResult};
+use crate::units::format_number;
 
 const SIZE: (u32, u32) = (860, 260);
-const COLORS: [RGBColor; 3] = [RGBColor(31, 92, 153), RGBColor(191, 87, 0), RGBColor(60, 130, 70)];
+/// Legible on white and on black.
+const COLORS: [RGBColor; 6] = [
+    RGBColor(45, 125, 210),
+    RGBColor(217, 108, 6),
+    RGBColor(46, 150, 90),
+    RGBColor(170, 85, 200),
+    RGBColor(200, 70, 90),
+    RGBColor(120, 130, 140),
+];
 /// Percentile curves use the distance to 100 %, which spreads the tail.
 const TAIL_MIN: f64 = 0.005;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Drawn = Result<(), Box<dyn std::error::Error>>;
 
-/// Successful replies per second over time, a line per operation.
-pub fn throughput(phase: &PhaseResult) -> Option<String> {
-    let last = |points: &[(f64, f64)]| points.last().map_or(0.0, |point| point.0);
-    let right = phase.operations.iter().map(|operation| last(&operation.timeline)).fold(0.0, f64::max);
-    let top = highest(phase.operations.iter().flat_map(|operation| &operation.timeline));
+/// A labeled line.
+#[derive(Debug, Clone)]
+pub struct Line {
+    pub label: String,
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A line for each operation of each phase, which has the name of its server if there is one.
+fn lines_of(
+    phases: &[(&str, &PhaseResult)],
+    points: fn(&crate::outcome::Operation) -> Vec<(f64, f64)>,
+) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (server, phase) in phases {
+        for operation in &phase.operations {
+            let label = if server.is_empty() { String::new() } else { format!("{server}: ") };
+            lines.push(Line { label: label + &operation.name, points: points(operation) });
+        }
+    }
+    lines
+}
+
+/// Successful replies per second over time, a line per operation (and server).
+pub fn throughput(phases: &[(&str, &PhaseResult)]) -> Option<String> {
+    let lines = lines_of(phases, |operation| operation.timeline.clone());
+    over_time("successful replies per second", "seconds, warm-up included", &lines)
+}
+
+/// Resident memory over time.
+pub fn memory(phases: &[(&str, &PhaseResult)]) -> Option<String> {
+    let line = |(server, phase): &(&str, &PhaseResult)| Line {
+        label: if server.is_empty() { "server".to_owned() } else { (*server).to_owned() },
+        points: phase.memory.clone(),
+    };
+    let lines: Vec<Line> = phases.iter().map(line).collect();
+    over_time("resident memory of the server, MB", "seconds", &lines)
+}
+
+/// Lines from 0 upward.
+pub fn over_time(title: &str, below: &str, lines: &[Line]) -> Option<String> {
+    let right = lines.iter().filter_map(|line| line.points.last()).map(|point| point.0).fold(0.0, f64::max);
+    let top = highest(lines.iter().flat_map(|line| &line.points));
     if right <= 0.0 || top <= 0.0 {
         return None;
     }
     draw(|area| {
         let mut chart = ChartBuilder::on(area)
-            .caption("successful replies per second", ("sans-serif", 16))
+            .caption(title, ("sans-serif", 16))
             .margin(8)
             .x_label_area_size(34)
             .y_label_area_size(70)
             .build_cartesian_2d(0.0..right, 0.0..top * 1.1)?;
-        chart.configure_mesh().x_desc("seconds, warm-up included").light_line_style(TRANSPARENT).draw()?;
-        for (operation, color) in phase.operations.iter().zip(COLORS.iter().cycle()) {
+        chart
+            .configure_mesh()
+            .x_desc(below)
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(faint())
+            .x_label_formatter(&|value| format!("{}", round(*value)))
+            .y_label_formatter(&|value| axis_label(*value))
+            .draw()?;
+        for (line, color) in lines.iter().zip(COLORS.iter().cycle()) {
             chart
-                .draw_series(LineSeries::new(operation.timeline.iter().copied(), color.stroke_width(2)))?
-                .label(operation.name.clone())
+                .draw_series(LineSeries::new(line.points.iter().copied(), color.stroke_width(2)))?
+                .label(line.label.clone())
                 .legend(|(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
         }
-        chart.configure_series_labels().background_style(WHITE.mix(0.8)).draw()?;
+        chart.configure_series_labels().position(SeriesLabelPosition::LowerLeft).draw()?;
         Ok(())
     })
 }
 
-/// Latency percentiles, a line per operation; both axes logarithmic.
-pub fn percentiles(phase: &PhaseResult) -> Option<String> {
-    let curves: Vec<Vec<(f64, f64)>> =
-        phase.operations.iter().map(|operation| tail_curve(&operation.curve)).collect();
-    let top = highest(curves.iter().flatten());
-    let bottom = curves.iter().flatten().map(|point| point.1).fold(f64::MAX, f64::min);
+/// Latency percentiles, a line per operation (and server); both axes logarithmic.
+pub fn percentiles(phases: &[(&str, &PhaseResult)]) -> Option<String> {
+    let lines = lines_of(phases, |operation| tail_curve(&operation.curve));
+    let top = highest(lines.iter().flat_map(|line| &line.points));
+    let bottom = lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(f64::MAX, f64::min);
     if top <= 0.0 {
         return None;
     }
@@ -65,19 +118,17 @@ pub fn percentiles(phase: &PhaseResult) -> Option<String> {
             .x_desc("percentile")
             .y_labels(5)
             .light_line_style(TRANSPARENT)
+            .bold_line_style(faint())
             .x_label_formatter(&|inverse| format!("{}", round(100.0 - 100.0 / inverse)))
+            .y_label_formatter(&|millis| format!("{}", round(*millis)))
             .draw()?;
-        for ((operation, curve), color) in phase.operations.iter().zip(curves).zip(COLORS.iter().cycle()) {
+        for (line, color) in lines.iter().zip(COLORS.iter().cycle()) {
             chart
-                .draw_series(LineSeries::new(curve, color.stroke_width(2)))?
-                .label(operation.name.clone())
+                .draw_series(LineSeries::new(line.points.iter().copied(), color.stroke_width(2)))?
+                .label(line.label.clone())
                 .legend(|(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
         }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.8))
-            .draw()?;
+        chart.configure_series_labels().position(SeriesLabelPosition::UpperLeft).draw()?;
         Ok(())
     })
 }
@@ -105,7 +156,13 @@ pub fn ratio_bars(run: &RunResult) -> Option<String> {
             .margin(8)
             .y_label_area_size(70)
             .build_cartesian_2d(0.0..right, 0.0..top * 1.15)?;
-        chart.configure_mesh().disable_x_mesh().disable_x_axis().light_line_style(TRANSPARENT).draw()?;
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .disable_x_axis()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(faint())
+            .draw()?;
         let mut left = 0.0;
         for (name, ratio) in &bars {
             let bar = Rectangle::new([(left + 0.1, 0.0), (left + 0.9, *ratio)], COLORS[0].mix(0.8).filled());
@@ -117,6 +174,11 @@ pub fn ratio_bars(run: &RunResult) -> Option<String> {
         }
         Ok(())
     })
+}
+
+/// Lines of a grid, on any background.
+fn faint() -> RGBAColor {
+    RGBColor(128, 128, 128).mix(0.3)
 }
 
 /// Percentile → 100 / (100 − percentile), so that 90, 99, 99.9 are evenly spaced on a logarithmic axis.
@@ -132,6 +194,11 @@ fn round(percentile: f64) -> f64 {
     (percentile * 1000.0).round() / 1000.0
 }
 
+/// With separators of thousands, and decimals only where they are needed.
+fn axis_label(value: f64) -> String {
+    if value >= 1000.0 { format_number(value) } else { format!("{}", round(value)) }
+}
+
 fn highest<'a>(points: impl Iterator<Item = &'a (f64, f64)>) -> f64 {
     points.map(|point| point.1).fold(0.0, f64::max)
 }
@@ -140,11 +207,11 @@ fn draw(paint: impl FnOnce(&Area) -> Drawn) -> Option<String> {
     let mut svg = String::new();
     {
         let area = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
-        area.fill(&WHITE).ok()?;
         paint(&area).ok()?;
         area.present().ok()?;
     }
-    Some(svg)
+    // Black is what the library draws text and axes with.
+    Some(svg.replace("=\"#000000\"", "=\"currentColor\""))
 }
 
 #[cfg(test)]
@@ -156,13 +223,26 @@ mod tests {
     fn plots_are_drawn_from_partial_results() {
         let run = sample::run_result();
         let phase = &run.scenarios[0].phases[0];
-        for svg in [throughput(phase), percentiles(phase), ratio_bars(&run)] {
+        let phases = [("", phase)];
+        for svg in [throughput(&phases), percentiles(&phases), memory(&phases), ratio_bars(&run)] {
             let svg = svg.unwrap();
             assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{svg}");
-            assert!(!svg.contains("NaN"), "{svg}");
+            assert!(
+                !svg.contains("NaN") && svg.contains("currentColor") && !svg.contains("#000000"),
+                "{svg}"
+            );
         }
         let empty = PhaseResult::default();
-        assert_eq!(throughput(&empty), None);
-        assert_eq!(percentiles(&empty), None);
+        assert_eq!(throughput(&[("", &empty)]), None);
+        assert_eq!(percentiles(&[("", &empty)]), None);
+    }
+
+    #[test]
+    fn lines_of_two_servers_are_in_one_plot() {
+        let run = sample::run_result();
+        let phase = &run.scenarios[0].phases[0];
+        let svg = percentiles(&[("old", phase), ("new", phase)]).unwrap();
+        assert!(svg.contains("old: send") && svg.contains("new: send"), "{svg}");
+        assert!(svg.matches("<polyline").count() >= 4, "two lines and two entries of the legend: {svg}");
     }
 }

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use crate::expect::ratio_to_baseline;
-use crate::outcome::{Baselines, Machine, PhaseResult, ScenarioResult, Verdict};
+use crate::machine::busy_during;
+use crate::outcome::{Baselines, Machine, Operation, PhaseResult, ScenarioResult, StageResult, Verdict};
 use crate::units::as_float;
 use crate::units::format_number;
 
@@ -30,25 +31,30 @@ fn render_phase(phase: &PhaseResult, baselines: &Baselines) -> String {
     text
 }
 
-/// The lines with a phase's measurements; also used by the HTML report.
-pub fn facts(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
+/// The lines with a phase's measurements.
+fn facts(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
     let mut lines = Vec::new();
     for operation in &phase.operations {
-        let latency = &operation.latency;
-        lines.push(format!(
-            "{:<8}{:>10}/s  {} good, {} failed  p50 {} ms  p90 {} ms  p99 {} ms  p99.9 {} ms  max {} ms  {} B per reply",
-            operation.name,
-            format_number(operation.requests_per_sec),
-            format_number(as_float(operation.completed)),
-            operation.failed,
-            format_number(latency.p50_ms),
-            format_number(latency.p90_ms),
-            format_number(latency.p99_ms),
-            format_number(latency.p999_ms),
-            format_number(latency.max_ms),
-            format_number(operation.reply_bytes_mean),
-        ));
+        lines.push(operation_line(operation));
+        lines.extend(operation.stages.iter().zip(1..).map(|(stage, number)| stage_line(stage, number)));
+    }
+    lines.extend(cpu_line(phase));
+    lines.extend(memory_line(phase));
+    lines.extend(notes(phase, baselines));
+    lines
+}
+
+/// What the tables of the HTML report do not have.
+pub fn notes(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
+    let mut lines = Vec::new();
+    for operation in &phase.operations {
         lines.extend(operation.failures.iter().map(|(reason, count)| format!("failed: {count} × {reason}")));
+        if operation.unsent > 0 {
+            lines.push(format!(
+                "not sent: {} {} requests of the rate were due and could not be sent before the end",
+                operation.unsent, operation.name
+            ));
+        }
     }
     if let Some(ratio) = ratio_to_baseline(phase, baselines) {
         lines.push(format!("ratio to the bare actix-web server: {ratio:.3}"));
@@ -62,18 +68,76 @@ pub fn facts(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
         ));
     }
     lines.extend(special_facts(phase));
-    if let Some(server) = phase.server {
-        lines.push(format!(
-            "server: {:.1} µs CPU per request, resident {:.1} → {:.1} MB; client: {:.1} µs CPU per request",
-            server.cpu_us_per_request,
-            server.rss_mb_before,
-            server.rss_mb_after,
-            phase.client_cpu_us_per_request
-        ));
-    } else if !phase.operations.is_empty() {
-        lines.push(format!("client: {:.1} µs CPU per request", phase.client_cpu_us_per_request));
-    }
+    lines.extend(
+        phase.machine_use.as_ref().and_then(busy_during).map(|warning| format!("warning: {warning}")),
+    );
     lines
+}
+
+fn operation_line(operation: &Operation) -> String {
+    let latency = &operation.latency;
+    format!(
+        "{:<8} mean {:>9}/s  {} good, {} failed  p50 {} ms  p90 {} ms  p95 {} ms  p99 {} ms  p99.9 {} ms  \
+         max {} ms  {} B per reply",
+        operation.name,
+        format_number(operation.requests_per_sec),
+        format_number(as_float(operation.completed)),
+        operation.failed,
+        format_number(latency.p50_ms),
+        format_number(latency.p90_ms),
+        format_number(latency.p95_ms),
+        format_number(latency.p99_ms),
+        format_number(latency.p999_ms),
+        format_number(latency.max_ms),
+        format_number(operation.reply_bytes_mean),
+    )
+}
+
+fn stage_line(stage: &StageResult, number: usize) -> String {
+    let latency = &stage.latency;
+    format!(
+        "  stage {number}: {} → {} {} in {} s: mean {}/s, {} failed, p50 {} ms, p95 {} ms, p99 {} ms",
+        format_number(stage.from),
+        format_number(stage.to),
+        stage.of,
+        format_number(stage.secs),
+        format_number(stage.requests_per_sec),
+        stage.failed,
+        format_number(latency.p50_ms),
+        format_number(latency.p95_ms),
+        format_number(latency.p99_ms)
+    )
+}
+
+/// CPU time for each request of server, client and the bare server of the same run.
+fn cpu_line(phase: &PhaseResult) -> Option<String> {
+    if phase.operations.is_empty() {
+        return None;
+    }
+    let client = phase.client_cpu_us_per_request;
+    let server = phase.server.map_or_else(
+        || "unknown, without its process id".to_owned(),
+        |server| format!("{:.1} µs", server.cpu_us_per_request),
+    );
+    let Some(share) = &phase.baseline else {
+        return Some(format!("CPU per request: server {server}; client {client:.1} µs"));
+    };
+    let ratio = share.cpu_ratio.map_or_else(String::new, |ratio| format!(" = {ratio:.2} ×"));
+    Some(format!(
+        "CPU per request: server {server}{ratio}; bare {} {:.1} µs; client {client:.1} µs, with the bare server {:.1} µs",
+        share.method, share.server_cpu_us_per_request, share.client_cpu_us_per_request
+    ))
+}
+
+fn memory_line(phase: &PhaseResult) -> Option<String> {
+    let server = phase.server?;
+    let growth = phase
+        .rss_mb_per_min
+        .map_or_else(String::new, |growth| format!("; {growth:+.1} MB a minute in the second half"));
+    Some(format!(
+        "memory of the server: {:.1} → {:.1} MB, peak {:.1} MB{growth}",
+        server.rss_mb_before, server.rss_mb_after, server.rss_mb_peak
+    ))
 }
 
 fn special_facts(phase: &PhaseResult) -> Vec<String> {
@@ -92,10 +156,14 @@ fn special_facts(phase: &PhaseResult) -> Vec<String> {
     }
     if let Some(idle) = phase.idle {
         lines.push(format!(
-            "idle: {} polls, {} B each = {} B over the bare connection's {} B; last receipt {} ms (bare {} ms)",
+            "idle: {} polls, {} B each = {} the bare connection's {} B; last receipt {} ms (bare {} ms)",
             idle.polls,
             format_number(idle.server_bytes_per_connection),
-            format_number(idle.bytes_per_poll),
+            idle.bytes_per_poll.map_or_else(
+                || "not comparable, as the server used freed memory again (start it with --spawn), with"
+                    .to_owned(),
+                |bytes| format!("{} B over", format_number(bytes))
+            ),
             format_number(idle.bare_bytes_per_connection),
             format_number(idle.last_receipt_ms),
             format_number(idle.bare_last_receipt_ms)
@@ -187,7 +255,11 @@ mod tests {
         let run = sample::run_result();
         let text = render_scenario(&run.scenarios[0]);
         for part in [
-            "25,000/s",
+            "mean    25,000/s",
+            "p95 5.000 ms",
+            "stage 2: 64.0 → 64.0 clients in 10.0 s: mean 25,000/s",
+            "CPU per request: server 31.0 µs = 5.00 ×; bare POST 6.2 µs; client 6.0 µs, with the bare server 5.5 µs",
+            "warning: the machine was busy: other processes used 45 %",
             "250,000 good, 1 failed",
             "1 × 429 RATE_LIMIT_HIT",
             "ratio to the bare actix-web server: 0.500",

@@ -1,15 +1,20 @@
 //! What a scenario can do in the background of a phase; `driver/background.rs` does it.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 /// Work on a whole topic by an administrator, while others send to another channel.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum BackgroundPlan {
     /// Moves all of a channel's `topic 0` to another channel and back repeatedly, and ends where it began.
     Move { channel: String, to: String, pause_ms: u64 },
     /// Users log in with their passwords repeatedly.
-    Login { concurrent: u32 },
+    Login {
+        concurrent: u32,
+        /// Of all together; if absent, each logs in again at once.
+        #[serde(default)]
+        per_sec: Option<f64>,
+    },
     /// Sends to or mentions one subscriber after another, and waits for the email that each gets two minutes later.
     MissedMail {
         /// Name of the channel with these subscribers.

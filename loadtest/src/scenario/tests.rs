@@ -31,7 +31,7 @@ fn bounds_are_checked() {
     let (_, good) = INCLUDED[0];
     let value: serde_json::Value = serde_json::from_str(good).unwrap();
     for (pointer, bad, word) in [
-        ("/users", 20_001, "users"),
+        ("/users", 100_001, "users"),
         ("/channels/0/subscribers", 1_000, "subscribers"),
         ("/phases/0/step/clients", 0, "clients"),
         ("/phases/0/step/chars/0", 9_999, "chars"),
@@ -45,4 +45,75 @@ fn bounds_are_checked() {
     let mut broken = value.clone();
     *broken.pointer_mut("/phases/0/step/channel").unwrap() = "elsewhere".into();
     assert!(Scenario::parse(&broken.to_string()).unwrap_err().contains("elsewhere"));
+}
+
+#[test]
+fn mistakes_are_named_by_their_path() {
+    let (_, good) = INCLUDED[0];
+    let value: serde_json::Value = serde_json::from_str(good).unwrap();
+    for (pointer, bad, path) in [
+        ("/phases/0/step/clients", serde_json::json!("many"), "phases[0].step: clients: invalid type"),
+        ("/phases/0/step/do", serde_json::json!("shout"), "phases[0].step: `do` is `shout`"),
+        ("/phases/0/secs", serde_json::json!("ten"), "phases[0].secs: invalid type"),
+        ("/channels/0/subscribers", serde_json::json!(-1), "channels[0].subscribers"),
+        ("/expect/ratio_to_baseline_min", serde_json::json!([]), "expect.ratio_to_baseline_min"),
+    ] {
+        let mut broken = value.clone();
+        *broken.pointer_mut(pointer).unwrap() = bad;
+        let reason = Scenario::parse(&broken.to_string()).unwrap_err();
+        assert!(reason.contains(path), "{pointer}: {reason}");
+    }
+}
+
+#[test]
+fn unknown_scenario_lists_the_included_ones() {
+    let error = Scenario::load("sned").unwrap_err().to_string();
+    assert!(
+        error.contains("sned") && error.contains("send_wide") && error.contains("login_storm"),
+        "{error}"
+    );
+}
+
+#[test]
+fn channels_of_a_plan_are_named_alone_or_together() {
+    let with = |step: serde_json::Value| {
+        let text = serde_json::json!({
+            "name": "x", "about": "x", "users": 4, "channels": [{"name": "many", "count": 3, "subscribers": 2}],
+            "phases": [{"name": "p", "secs": 1, "step": step}]
+        });
+        Scenario::parse(&text.to_string()).map(|_| ())
+    };
+    let send = |channel: &str| serde_json::json!({"do": "send", "clients": 1, "channel": channel, "chars": [24, 30], "topics": 1});
+    let idle =
+        |channel: &str| serde_json::json!({"do": "idle", "polls": 1, "channel": channel, "hold_secs": 1});
+    assert_eq!(with(send("many")), Ok(()));
+    assert_eq!(with(send("many 2")), Ok(()));
+    assert_eq!(with(idle("many 0")), Ok(()));
+    assert!(with(idle("many")).unwrap_err().contains("name one of them, such as many 0"));
+    assert!(with(send("many 3")).unwrap_err().contains("which has many"));
+}
+
+#[test]
+fn stages_fit_their_phase() {
+    let with = |stages: serde_json::Value, secs: u32| {
+        let text = serde_json::json!({
+            "name": "x", "about": "x", "users": 4,
+            "phases": [{"name": "p", "secs": secs, "stages": stages,
+                "step": {"do": "get", "clients": 8, "path": "/users/me"}}]
+        });
+        Scenario::parse(&text.to_string()).map(|scenario| scenario.phases[0].measured_secs())
+    };
+    let stages = serde_json::json!([{"secs": 2, "clients": 8}, {"secs": 3, "clients": 8}]);
+    assert_eq!(with(stages.clone(), 0), Ok(5.0));
+    assert!(with(stages, 1).unwrap_err().contains("stages"));
+    assert!(with(serde_json::json!([{"secs": 2, "clients": 9}]), 0).unwrap_err().contains("8 `clients`"));
+}
+
+#[test]
+fn fewer_users_are_said_in_the_description() {
+    let mut scenario = Scenario::load("registers").unwrap();
+    scenario.limit_users(7);
+    assert_eq!((scenario.users, scenario.channels[0].subscribers), (7, 7));
+    assert!(scenario.about.ends_with("With 7 users instead of 9000."), "{}", scenario.about);
+    scenario.check().unwrap();
 }

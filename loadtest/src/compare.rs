@@ -1,0 +1,150 @@
+//! `compare`: the same scenarios on two or more servers, one after the other, without expectations. `overlay` does the same
+//! with runs that were written earlier.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::cli::{CompareArgs, OverlayArgs};
+use crate::error::LoadError;
+use crate::http::{Reach, Target};
+use crate::outcome::RunResult;
+use crate::runner::{disk_dir, load_scenarios, make_folder, new_run};
+use crate::scenario::Scenario;
+use crate::session::Session;
+use crate::setup::{People, users_file};
+use crate::{machine, report};
+
+/// A server of a comparison, with its results so far.
+struct Side {
+    session: Session,
+    run: RunResult,
+    out: PathBuf,
+}
+
+/// Runs scenarios on all servers and prints them side by side; `false` if a scenario could not be run on one of them.
+pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
+    let mut sides = sides(&args)?;
+    let mut scenarios = load_scenarios(&args.scenarios, args.secs)?;
+    let fewest = sides.iter().filter_map(|side| Some(side.session.people.as_ref()?.len())).min();
+    if let Some(fewest) = fewest.and_then(|fewest| u32::try_from(fewest).ok()) {
+        scenarios.iter_mut().for_each(|scenario| scenario.limit_users(fewest));
+    }
+    for side in &sides {
+        make_folder(&side.out)?;
+    }
+    if let Some(warning) = sides.first().and_then(|side| machine::busy_before(&side.run.machine)) {
+        eprintln!("warning: {warning}");
+    }
+    let mut failures = Vec::new();
+    for scenario in &scenarios {
+        for side in &mut sides {
+            let server = side.run.server.clone();
+            eprintln!("{} on {server}: {}", scenario.name, scenario.about);
+            if let Err(error) = side.run_scenario(scenario).await {
+                failures.push(format!("{} on {server} failed: {error}", scenario.name));
+            }
+        }
+        let runs: Vec<RunResult> = sides.iter().map(|side| side.run.clone()).collect();
+        println!("{}", report::overlay::render_text(&runs, &scenario.name));
+        write(&runs, &args.out)?;
+        report::write_exports(&runs, args.export.csv.as_deref(), args.export.prometheus.as_deref())?;
+    }
+    failures.iter().for_each(|failure| println!("{failure}"));
+    println!("written: {}", args.out.join("compare.html").display());
+    Ok(failures.is_empty())
+}
+
+/// Puts earlier runs on one page.
+pub fn overlay(args: &OverlayArgs) -> Result<(), LoadError> {
+    let mut runs = Vec::new();
+    for (name, path) in &args.results {
+        let mut run = report::read(path)?;
+        run.server.clone_from(name);
+        runs.push(run);
+    }
+    let mut names: Vec<String> = Vec::new();
+    for scenario in runs.iter().flat_map(|run| &run.scenarios) {
+        if !names.contains(&scenario.name) {
+            names.push(scenario.name.clone());
+        }
+    }
+    names.iter().for_each(|name| println!("{}", report::overlay::render_text(&runs, name)));
+    make_folder(&args.out)?;
+    write(&runs, &args.out)?;
+    println!("written: {}", args.out.join("compare.html").display());
+    Ok(())
+}
+
+impl Side {
+    async fn run_scenario(&mut self, scenario: &Scenario) -> Result<(), LoadError> {
+        let (result, version) = self.session.run_scenario(scenario).await?;
+        self.run.machine.server_version = version;
+        self.run.scenarios.push(result);
+        report::write(&self.run, &self.out)
+    }
+}
+
+fn write(runs: &[RunResult], out: &Path) -> Result<(), LoadError> {
+    let path = out.join("compare.html");
+    std::fs::write(&path, report::overlay::render_html(runs)).map_err(|source| LoadError::file(&path, source))
+}
+
+/// The servers of the command line, with what belongs to each.
+fn sides(args: &CompareArgs) -> Result<Vec<Side>, LoadError> {
+    let urls = args.servers.iter().map(|(_, url)| url.as_str());
+    let reach = Reach::new(urls, args.reach.allow_remote, args.reach.ca.as_deref())?;
+    let users = Named::new("--users", args, &args.users)?;
+    let pids = Named::new("--server-pid", args, &args.server_pids)?;
+    let spawns = Named::new("--spawn", args, &args.spawns)?;
+    let mut sides: Vec<Side> = Vec::new();
+    for (name, url) in &args.servers {
+        if sides.iter().any(|side| side.run.server == *name) {
+            return Err(LoadError::Usage(format!("--server: {name} is there twice")));
+        }
+        let out = args.out.join(name);
+        let people: People =
+            users.get(name).map(|path| users_file::read(Path::new(path))).transpose()?.map(Arc::new);
+        let pid = pids.get(name).map(|pid| pid.parse::<u32>()).transpose();
+        let spawn = spawns.get(name).map(str::to_owned);
+        let session = Session {
+            target: Arc::new(Target::parse(url, &reach)?),
+            server_pid: pid.map_err(|_| LoadError::Usage(format!("--server-pid {name}: not a number")))?,
+            people,
+            disk_dir: disk_dir(args.disk_dir.clone(), spawn.as_deref()),
+            spawn,
+            log: out.join("server.log"),
+            judges: false,
+            baselines: !args.no_baseline,
+        };
+        sides.push(Side { session, run: new_run(name, url), out });
+    }
+    if sides.len() < 2 {
+        return Err(LoadError::Usage("--server: a comparison needs two servers".to_owned()));
+    }
+    Ok(sides)
+}
+
+/// The values of an option by the name of the server; one without a name is for all servers.
+struct Named(BTreeMap<String, String>);
+
+impl Named {
+    fn new(option: &str, args: &CompareArgs, values: &[(String, String)]) -> Result<Self, LoadError> {
+        let mut named = BTreeMap::new();
+        for (name, value) in values {
+            let is_known = name.is_empty() || args.servers.iter().any(|(server, _)| server == name);
+            if !is_known {
+                return Err(LoadError::Usage(format!("{option}: no --server is named {name}")));
+            }
+            named.insert(name.clone(), value.clone());
+        }
+        Ok(Self(named))
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).or_else(|| self.0.get("")).map(String::as_str)
+    }
+}
+
+#[cfg(test)]
+mod tests;

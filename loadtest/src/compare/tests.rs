@@ -1,0 +1,115 @@
+//! Comparisons of fake servers, over HTTP and over HTTPS with a certificate that only `--ca` trusts.
+
+use clap::Parser;
+
+use crate::cli::{Cli, Command};
+use crate::fake::{self, Faults};
+use crate::outcome::RunResult;
+use crate::report;
+
+const SCENARIO: &str = r#"{
+    "name": "small", "about": "Two kinds.", "users": 6,
+    "channels": [{"name": "load all", "subscribers": 6}, {"name": "load two", "count": 2, "subscribers": 3}],
+    "phases": [
+        {"name": "send", "secs": 0.3, "step":
+            {"do": "send", "clients": 3, "channel": "load two", "chars": [24, 80], "topics": 2, "rate_per_sec": 100}},
+        {"name": "fanout", "secs": 0.3, "step":
+            {"do": "fanout", "senders": 2, "receivers": 4, "channel": "load all", "chars": [24, 80], "topics": 2,
+             "rate_per_sec": 50}}
+    ],
+    "expect": {"requests_per_sec_min": 1000000}
+}"#;
+
+/// Runs `compare` with these arguments on the scenario above; returns whether all ran, and the output folder.
+async fn compare(arguments: &[&str], folder: &std::path::Path) -> Result<bool, String> {
+    let scenario = folder.join("small.json");
+    std::fs::write(&scenario, SCENARIO).unwrap();
+    let out = folder.join("out");
+    let mut words = vec!["loadtest", "compare", scenario.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    // The bare server is this program, which a test is not.
+    words.push("--no-baseline");
+    words.extend(arguments);
+    let Command::Compare(args) = Cli::parse_from(words).command else { panic!("another command") };
+    super::compare(args).await.map_err(|error| error.to_string())
+}
+
+fn read(folder: &std::path::Path, server: &str) -> RunResult {
+    report::read(&folder.join("out").join(server).join("results.json")).unwrap()
+}
+
+#[tokio::test]
+async fn servers_without_development_endpoints_are_compared_by_users_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = folder.path().join("users.csv");
+    std::fs::write(&users, fake::users_csv(4)).unwrap();
+    let one = fake::start(Faults::default());
+    let two = fake::start(Faults { production: true, ..Faults::default() });
+    let (one, two) = (format!("one=http://{}", one.host), format!("two=http://{}", two.host));
+    let (csv, given) = (folder.path().join("all.csv"), format!("two={}", users.display()));
+    let arguments = ["--server", &one, "--server", &two, "--users", &given, "--csv", csv.to_str().unwrap()];
+    assert_eq!(compare(&arguments, folder.path()).await, Ok(true));
+    for name in ["one", "two"] {
+        let run = read(folder.path(), name);
+        let [send, fanout] = &run.scenarios[0].phases[..] else { panic!("two phases: {run:?}") };
+        assert!(send.operations[0].completed >= 20 && send.failed() == 0, "{name}: {send:?}");
+        let delivery = fanout.delivery.unwrap();
+        assert!(
+            delivery.deliveries == delivery.messages * 4 && delivery.lost_events == 0,
+            "{name}: {delivery:?}"
+        );
+        assert!(run.scenarios[0].about.contains("With 4 users instead of 6"), "as many as the file has");
+        assert!(run.scenarios[0].verdicts.is_empty() && run.met, "expectations are off");
+    }
+    let page = std::fs::read_to_string(folder.path().join("out/compare.html")).unwrap();
+    assert!(page.contains("two / one") && page.contains("two: send"), "{page}");
+    let table = std::fs::read_to_string(csv).unwrap();
+    assert!(table.contains(",one,12.0,small,send,send,,p95,ms,") && table.contains(",two,"), "{table}");
+}
+
+#[tokio::test]
+async fn server_without_logins_needs_a_users_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = fake::start(Faults::default());
+    let two = fake::start(Faults { production: true, ..Faults::default() });
+    let (one, two) = (format!("one=http://{}", one.host), format!("two=http://{}", two.host));
+    let ran = compare(&["--server", &one, "--server", &two], folder.path()).await;
+    assert_eq!(
+        ran,
+        Ok(false),
+        "the other server's results are there, and the exit code says that one is missing"
+    );
+    assert_eq!(read(folder.path(), "one").scenarios.len(), 1);
+    assert!(!folder.path().join("out/two/results.json").exists());
+}
+
+#[tokio::test]
+async fn https_with_a_certificate_that_only_the_option_trusts() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, authority) = fake::start_tls(Faults::default());
+    let ca = folder.path().join("ca.pem");
+    std::fs::write(&ca, authority).unwrap();
+    let plain = format!("plain=http://{}", fake::start(Faults::default()).host);
+    let secure = format!("secure=https://{}", target.host);
+    let servers = ["--server", &plain, "--server", &secure];
+    let ran = compare(&[&servers[..], &["--ca", ca.to_str().unwrap()]].concat(), folder.path()).await;
+    assert_eq!(ran, Ok(true));
+    let run = read(folder.path(), "secure");
+    assert!(run.scenarios[0].phases.iter().all(|phase| phase.failed() == 0), "{run:?}");
+    let untrusted = tempfile::tempdir().unwrap();
+    assert_eq!(compare(&servers, untrusted.path()).await, Ok(false), "a certificate that is not trusted");
+}
+
+#[tokio::test]
+async fn mistakes_on_the_command_line_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let local = ["--server", "a=http://127.0.0.1:9", "--server"];
+    for (rest, word) in [
+        (vec!["a=http://127.0.0.1:9"], "twice"),
+        (vec!["b=http://10.0.0.1"], "--allow-remote"),
+        (vec!["b=http://127.0.0.1:9", "--server-pid", "c=1"], "named c"),
+        (vec!["b=http://127.0.0.1:9", "--users", "absent.csv"], "absent.csv"),
+    ] {
+        let error = compare(&[&local[..], &rest[..]].concat(), folder.path()).await.unwrap_err();
+        assert!(error.contains(word), "{error}");
+    }
+}

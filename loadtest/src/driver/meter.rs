@@ -1,0 +1,133 @@
+//! What a phase costs: CPU time of server and client, memory over time, and what else the machine did meanwhile.
+
+use std::time::{Duration, Instant};
+
+use crate::machine::{self, CpuTimes};
+use crate::outcome::{MachineUse, PhaseResult, ServerUse};
+use crate::process;
+use crate::units::{as_float, megabytes, micros_each};
+
+/// At one a second more than the longest phase.
+const SAMPLES_MAX: usize = 20_000;
+const SAMPLE_EVERY: Duration = Duration::from_millis(500);
+/// A growth is computed from at least so many points.
+const POINTS_MIN: usize = 8;
+
+/// CPU time and memory at the start of a phase, and memory since.
+#[derive(Debug)]
+pub struct Meter {
+    server_pid: Option<u32>,
+    server_cpu: Option<Duration>,
+    server_rss: Option<u64>,
+    client_cpu: Duration,
+    machine: CpuTimes,
+    load_average: f64,
+    begun: Instant,
+    memory: Vec<(f64, f64)>,
+}
+
+impl Meter {
+    /// Reads both processes and the machine.
+    pub fn start(server_pid: Option<u32>) -> Self {
+        Self {
+            server_pid,
+            server_cpu: server_pid.and_then(process::cpu_time),
+            server_rss: server_pid.and_then(process::resident_bytes),
+            client_cpu: process::cpu_time(std::process::id()).unwrap_or_default(),
+            machine: machine::cpu_times(),
+            load_average: machine::load_average(),
+            begun: Instant::now(),
+            memory: Vec::new(),
+        }
+    }
+
+    /// Adds a point to the memory over time, if the last one is old enough.
+    pub fn sample(&mut self) {
+        let secs = self.begun.elapsed().as_secs_f64();
+        let is_due = self.memory.last().is_none_or(|last| secs - last.0 >= SAMPLE_EVERY.as_secs_f64());
+        if is_due && self.memory.len() < SAMPLES_MAX {
+            let bytes = self.server_pid.and_then(process::resident_bytes);
+            self.memory.extend(bytes.map(|bytes| (secs, megabytes(bytes))));
+        }
+    }
+
+    /// Adds the usage since the start to a result of so many requests.
+    pub fn finish(self, requests: u64, result: PhaseResult) -> PhaseResult {
+        let client =
+            process::cpu_time(std::process::id()).unwrap_or_default().saturating_sub(self.client_cpu);
+        let server_cpu = self.server_pid.and_then(|pid| {
+            let cpu = process::cpu_time(pid)?.saturating_sub(self.server_cpu?);
+            Some((cpu, megabytes(self.server_rss?), megabytes(process::resident_bytes(pid)?)))
+        });
+        let peak = self.memory.iter().map(|point| point.1).fold(0.0, f64::max);
+        let server = server_cpu.map(|(cpu, before, after)| ServerUse {
+            cpu_us_per_request: micros_each(cpu, requests),
+            rss_mb_before: before,
+            rss_mb_peak: before.max(after).max(peak),
+            rss_mb_after: after,
+        });
+        let own = server_cpu.map(|(cpu, ..)| cpu + client);
+        PhaseResult {
+            server,
+            client_cpu_us_per_request: micros_each(client, requests),
+            rss_mb_per_min: growth_per_min(&self.memory),
+            machine_use: Some(machine_use(self.load_average, &self.machine, &machine::cpu_times(), own)),
+            memory: self.memory,
+            ..result
+        }
+    }
+}
+
+fn machine_use(load_average: f64, before: &CpuTimes, after: &CpuTimes, own: Option<Duration>) -> MachineUse {
+    let all = after.all.saturating_sub(before.all).as_secs_f64().max(1e-9);
+    let percent = |time: Duration| 100.0 * time.as_secs_f64() / all;
+    let busy = after.busy.saturating_sub(before.busy);
+    MachineUse {
+        load_average,
+        steal_percent: percent(after.steal.saturating_sub(before.steal)),
+        other_percent: own.map(|own| percent(busy.saturating_sub(own))),
+    }
+}
+
+/// The slope of the second half of the points (seconds and MB) by least squares, in MB a minute.
+fn growth_per_min(points: &[(f64, f64)]) -> Option<f64> {
+    let points = &points[points.len() / 2..];
+    if points.len() < POINTS_MIN {
+        return None;
+    }
+    let count = as_float(points.len() as u64);
+    let (secs, megabytes) =
+        points.iter().fold((0.0, 0.0), |sum, point| (sum.0 + point.0 / count, sum.1 + point.1 / count));
+    let (above, below) = points.iter().fold((0.0, 0.0), |sum, point| {
+        let distance = point.0 - secs;
+        (sum.0 + distance * (point.1 - megabytes), sum.1 + distance * distance)
+    });
+    (below > 0.0).then(|| 60.0 * above / below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_that_of_the_second_half() {
+        let plateau: Vec<(f64, f64)> =
+            (0..100).map(|second| (f64::from(second), f64::from(second.min(50)))).collect();
+        assert!(growth_per_min(&plateau).unwrap().abs() < 0.1);
+        let growing: Vec<(f64, f64)> =
+            (0..100).map(|second| (f64::from(second), f64::from(second) / 10.0)).collect();
+        assert!((growth_per_min(&growing).unwrap() - 6.0).abs() < 1e-6);
+        assert_eq!(growth_per_min(&growing[..10]), None);
+    }
+
+    #[test]
+    fn what_others_use_is_what_is_left() {
+        let secs = Duration::from_secs;
+        let before = CpuTimes { all: secs(100), busy: secs(10), steal: secs(1) };
+        let after = CpuTimes { all: secs(120), busy: secs(22), steal: secs(2) };
+        let used = machine_use(0.5, &before, &after, Some(secs(8)));
+        assert!((used.steal_percent - 5.0).abs() < 1e-9);
+        assert!((used.other_percent.unwrap() - 20.0).abs() < 1e-9);
+        assert_eq!(machine_use(0.5, &before, &after, None).other_percent, None);
+    }
+}

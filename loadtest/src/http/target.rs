@@ -1,0 +1,170 @@
+//! The address of a server under test, with its TLS configuration. Other machines are refused unless they are allowed
+//! explicitly: a load test of a machine that is not one's own is an attack.
+
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::Path;
+use std::sync::Arc;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+
+use crate::error::LoadError;
+
+/// Which servers may be tested, and which certificates are trusted.
+#[derive(Debug, Clone, Default)]
+pub struct Reach {
+    /// Whether addresses that are not loopback are allowed.
+    pub allow_remote: bool,
+    /// The TLS configuration, if there is an https server.
+    tls: Option<Arc<ClientConfig>>,
+}
+
+impl Reach {
+    /// For servers at these URLs. `ca` is a PEM file of certificate authorities that replaces the system's.
+    pub fn new<'a>(
+        mut urls: impl Iterator<Item = &'a str>,
+        allow_remote: bool,
+        ca: Option<&Path>,
+    ) -> Result<Self, LoadError> {
+        let is_secure = urls.any(|url| url.starts_with("https://"));
+        let tls = if is_secure { Some(Arc::new(client_config(ca)?)) } else { None };
+        Ok(Self { allow_remote, tls })
+    }
+}
+
+fn client_config(ca: Option<&Path>) -> Result<ClientConfig, LoadError> {
+    let mut roots = RootCertStore::empty();
+    match ca {
+        Some(path) => {
+            let failed = |reason: String| LoadError::Usage(format!("{}: {reason}", path.display()));
+            let certificates =
+                CertificateDer::pem_file_iter(path).map_err(|error| failed(error.to_string()))?;
+            for certificate in certificates {
+                let certificate = certificate.map_err(|error| failed(error.to_string()))?;
+                roots.add(certificate).map_err(|error| failed(error.to_string()))?;
+            }
+            if roots.is_empty() {
+                return Err(failed("no certificate in PEM format".to_owned()));
+            }
+        }
+        None => {
+            roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let versions = versions.map_err(|error| LoadError::Usage(format!("TLS: {error}")))?;
+    Ok(versions.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// The client's side of TLS with one server.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    pub config: Arc<ClientConfig>,
+    pub name: ServerName<'static>,
+}
+
+/// The target of requests: address, value of the `Host` header, and TLS for https.
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub address: SocketAddr,
+    pub host: String,
+    pub tls: Option<Tls>,
+}
+
+impl Target {
+    /// Parses `http://HOST[:PORT]` on the loopback interface.
+    pub fn local(url: &str) -> Result<Self, LoadError> {
+        Self::parse(url, &Reach::default())
+    }
+
+    /// Parses `http[s]://HOST[:PORT]`.
+    pub fn parse(url: &str, reach: &Reach) -> Result<Self, LoadError> {
+        let usage = |reason: &str| LoadError::Usage(format!("{url}: {reason}"));
+        let (rest, is_secure) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
+            (Some(rest), _) => (rest, false),
+            (None, Some(rest)) => (rest, true),
+            (None, None) => return Err(usage("the address must start with http:// or https://")),
+        };
+        let host = rest.trim_end_matches('/');
+        if host.is_empty() || host.contains(['/', '@', '?', '#']) {
+            return Err(usage("give host and port only, as http://127.0.0.1:9991"));
+        }
+        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let port = if is_secure { 443 } else { 80 };
+        let with_port = if has_port { host.to_owned() } else { format!("{host}:{port}") };
+        let name = with_port.rsplit_once(':').map_or("", |(name, _)| name).trim_matches(['[', ']']);
+        let is_local = name == "localhost"
+            || name.ends_with(".localhost")
+            || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        if !is_local && !reach.allow_remote {
+            return Err(usage(
+                "is not on this machine: loadtest sends only to loopback addresses (127.0.0.0/8, ::1, localhost) \
+                 without --allow-remote",
+            ));
+        }
+        let address = with_port
+            .to_socket_addrs()
+            .map_err(|error| usage(&error.to_string()))?
+            .find(|address| reach.allow_remote || address.ip().is_loopback())
+            .ok_or_else(|| usage("not a loopback address"))?;
+        let tls = match (is_secure, &reach.tls) {
+            (false, _) => None,
+            (true, None) => return Err(usage("https needs a TLS configuration")),
+            (true, Some(config)) => {
+                let name = ServerName::try_from(name.to_owned()).map_err(|_| usage("not a host name"))?;
+                Some(Tls { config: config.clone(), name })
+            }
+        };
+        Ok(Self { address, host: host.to_owned(), tls })
+    }
+
+    /// The same server, asked for another organization by its host name.
+    pub fn with_host(&self, host: &str) -> Self {
+        Self { host: host.to_owned(), ..self.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_addresses_are_accepted_by_default() {
+        assert_eq!(Target::local("http://127.0.0.1:9991/").unwrap().host, "127.0.0.1:9991");
+        assert_eq!(Target::local("http://localhost").unwrap().address.port(), 80);
+        assert!(Target::local("http://[::1]:9991").unwrap().address.ip().is_loopback());
+        for url in [
+            "ftp://127.0.0.1",
+            "http://chat.example.org",
+            "https://10.0.0.1",
+            "http://10.0.0.1:80",
+            "http://127.0.0.1@10.0.0.1",
+        ] {
+            let error = Target::local(url).unwrap_err();
+            assert!(error.to_string().contains(url), "{error}");
+        }
+        assert!(Target::local("http://10.0.0.1").unwrap_err().to_string().contains("--allow-remote"));
+    }
+
+    #[test]
+    fn other_machines_are_accepted_on_request() {
+        let reach = Reach::new(["https://10.0.0.1"].into_iter(), true, None).unwrap();
+        let target = Target::parse("https://10.0.0.1", &reach).unwrap();
+        assert_eq!(target.address, "10.0.0.1:443".parse().unwrap());
+        assert!(target.tls.is_some());
+        assert!(Target::parse("http://10.0.0.1", &reach).unwrap().tls.is_none());
+        assert_eq!(target.with_host("a.example.org").host, "a.example.org");
+    }
+
+    #[test]
+    fn file_without_certificates_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ca.pem");
+        std::fs::write(&path, "none\n").unwrap();
+        let urls = || ["https://127.0.0.1"].into_iter();
+        assert!(Reach::new(urls(), false, Some(&path)).unwrap_err().to_string().contains("ca.pem"));
+        assert!(Reach::new(urls(), false, Some(&folder.path().join("absent"))).is_err());
+    }
+}

@@ -1,0 +1,138 @@
+//! The figures of runs for other programs: CSV with a line for each figure, and the text format of Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::dates;
+use super::figures::{Figure, Unit, figures};
+use crate::outcome::RunResult;
+
+/// A figure with its place.
+struct Placed<'a> {
+    run: &'a RunResult,
+    scenario: &'a str,
+    phase: &'a str,
+    figure: Figure,
+}
+
+fn all(runs: &[RunResult]) -> Vec<Placed<'_>> {
+    let mut found = Vec::new();
+    for run in runs {
+        for scenario in &run.scenarios {
+            for phase in &scenario.phases {
+                let place = |figure| Placed { run, scenario: &scenario.name, phase: &phase.name, figure };
+                found.extend(figures(phase).into_iter().map(place));
+            }
+        }
+    }
+    found
+}
+
+/// CSV with a header. `stage` is empty for all of a phase.
+pub fn csv(runs: &[RunResult]) -> String {
+    let mut text =
+        String::from("started_at,server,version,scenario,phase,operation,stage,figure,unit,value\n");
+    for Placed { run, scenario, phase, figure } in all(runs) {
+        let stage = if figure.stage == 0 { String::new() } else { figure.stage.to_string() };
+        let (value, unit) = (figure.value.to_string(), figure.unit.symbol());
+        let started = dates::iso(run.started_at);
+        let (server, version) = (run.server.as_str(), run.machine.server_version.as_str());
+        let fields = [
+            &started,
+            server,
+            version,
+            scenario,
+            phase,
+            &figure.operation,
+            &stage,
+            figure.name,
+            unit,
+            &value,
+        ];
+        let _ = writeln!(text, "{}", fields.map(quote).join(","));
+    }
+    text
+}
+
+fn quote(field: &str) -> String {
+    if field.contains([',', '"', '\n']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+/// Gauges in base units (seconds and bytes), with the place as labels; for the text-file collector of a node exporter.
+pub fn prometheus(runs: &[RunResult]) -> String {
+    let mut metrics: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for Placed { run, scenario, phase, figure } in all(runs) {
+        let (suffix, scale) = match figure.unit {
+            Unit::Count => ("", 1.0),
+            Unit::PerSec => ("_per_second", 1.0),
+            Unit::Millis => ("_seconds", 1e-3),
+            Unit::Micros => ("_seconds", 1e-6),
+            Unit::Bytes => ("", 1.0),
+            Unit::Megabytes => ("_bytes", 1e6),
+            Unit::MegabytesPerMin => ("_bytes_per_minute", 1e6),
+            Unit::Ratio => ("_ratio", 1.0),
+        };
+        let stage = if figure.stage == 0 { String::new() } else { figure.stage.to_string() };
+        let labels = [
+            ("server", run.server.as_str()),
+            ("scenario", scenario),
+            ("phase", phase),
+            ("operation", &figure.operation),
+            ("stage", &stage),
+        ];
+        let labels: Vec<String> = labels
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| format!("{name}=\"{}\"", escape(value)))
+            .collect();
+        let sample = format!("{{{}}} {}", labels.join(","), figure.value * scale);
+        metrics.entry(format!("loadtest_{}{suffix}", figure.name)).or_default().push(sample);
+    }
+    let mut text = String::new();
+    for (name, samples) in metrics {
+        let _ = writeln!(text, "# TYPE {name} gauge");
+        samples.iter().for_each(|sample| {
+            let _ = writeln!(text, "{name}{sample}");
+        });
+    }
+    text
+}
+
+fn escape(value: &str) -> String {
+    value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn csv_has_a_line_for_each_figure() {
+        let mut run = sample::run_result();
+        run.server = "a, \"old\"".to_owned();
+        let text = csv(&[run]);
+        let line = text.lines().find(|line| line.contains("mean_rate")).unwrap();
+        let wanted = "2026-09-21T14:13:20Z,\"a, \"\"old\"\"\",,send,64 <clients>,send,,mean_rate,/s,25000";
+        assert_eq!(line, wanted);
+        assert!(text.contains(",send,2,p95,ms,"), "{text}");
+    }
+
+    #[test]
+    fn prometheus_text_is_in_base_units_and_parses() {
+        let mut run = sample::run_result();
+        run.server = "a".to_owned();
+        let text = prometheus(&[run]);
+        let wanted = r#"loadtest_p99_seconds{server="a",scenario="send",phase="64 <clients>",operation="send"} 0.0075"#;
+        assert!(text.contains(wanted), "{text}");
+        assert!(text.contains("# TYPE loadtest_server_cpu_per_request_seconds gauge\n"), "{text}");
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (_, value) = line.rsplit_once("} ").unwrap();
+            assert!(value.parse::<f64>().is_ok(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Runs side by side: the same scenarios on different servers, as text and as a page with both in one plot.
+
+use std::fmt::Write;
+
+use super::figures::{Figure, figures};
+use super::page::{self, Cell, escape};
+use super::table::render_machine;
+use super::{dates, plots};
+use crate::machine::busy_during;
+use crate::outcome::{PhaseResult, RunResult, ScenarioResult};
+use crate::units::format_number;
+
+/// Columns of the names of figures in the text.
+const NAME_WIDTH: usize = 34;
+const VALUE_WIDTH: usize = 14;
+
+/// A scenario of several runs as text.
+pub fn render_text(runs: &[RunResult], scenario: &str) -> String {
+    let mut text = String::new();
+    let Some(first) = runs.iter().find_map(|run| find(run, scenario)) else { return text };
+    let _ = writeln!(text, "\n== {scenario}: {}", first.about);
+    for name in phase_names(runs, scenario) {
+        let _ = write!(text, "-- {name}\n   {:<NAME_WIDTH$}", "");
+        for head in heads(runs) {
+            let _ = write!(text, "{head:>VALUE_WIDTH$}");
+        }
+        text.push('\n');
+        for (label, cells) in rows(runs, scenario, &name) {
+            let _ = write!(text, "   {label:<NAME_WIDTH$}");
+            cells.iter().for_each(|cell| {
+                let _ = write!(text, "{cell:>VALUE_WIDTH$}");
+            });
+            text.push('\n');
+        }
+        for warning in warnings(runs, scenario, &name) {
+            let _ = writeln!(text, "   warning: {warning}");
+        }
+    }
+    text
+}
+
+/// The page with all scenarios of the runs.
+pub fn render_html(runs: &[RunResult]) -> String {
+    let names: Vec<&str> = runs.iter().map(|run| run.server.as_str()).collect();
+    let mut page = page::begin(&format!("Load test: {}", names.join(" and ")));
+    for run in runs {
+        let _ = writeln!(
+            page,
+            "<p><strong>{}</strong> <span class=\"faint\">{}, {}</span><br>{}</p>",
+            escape(&run.server),
+            escape(&run.url),
+            dates::written(run.started_at),
+            escape(&render_machine(&run.machine))
+        );
+    }
+    let mut scenarios: Vec<&ScenarioResult> = Vec::new();
+    for scenario in runs.iter().flat_map(|run| &run.scenarios) {
+        if !scenarios.iter().any(|known| known.name == scenario.name) {
+            scenarios.push(scenario);
+        }
+    }
+    for scenario in scenarios {
+        let _ = writeln!(page, "<h2>{}</h2>\n<p>{}</p>", escape(&scenario.name), escape(&scenario.about));
+        for name in phase_names(runs, &scenario.name) {
+            render_phase(&mut page, runs, &scenario.name, &name);
+        }
+    }
+    page::end(&mut page);
+    page
+}
+
+fn render_phase(page: &mut String, runs: &[RunResult], scenario: &str, name: &str) {
+    let _ = writeln!(page, "<h3>{}</h3>", escape(name));
+    let heads: Vec<Cell> = std::iter::once(Cell::Text("figure".to_owned()))
+        .chain(heads(runs).into_iter().map(Cell::Number))
+        .collect();
+    let rows: Vec<Vec<Cell>> = rows(runs, scenario, name)
+        .into_iter()
+        .map(|(label, cells)| {
+            std::iter::once(Cell::Text(label)).chain(cells.into_iter().map(Cell::Number)).collect()
+        })
+        .collect();
+    page::table(page, &heads, &rows);
+    for warning in warnings(runs, scenario, name) {
+        let _ = writeln!(page, "<p class=\"warn\">Warning: {}</p>", escape(&warning));
+    }
+    let phases: Vec<(&str, &PhaseResult)> =
+        runs.iter().filter_map(|run| Some((run.server.as_str(), find_phase(run, scenario, name)?))).collect();
+    let memory = plots::memory(&phases).filter(|_| phases.iter().any(|(_, phase)| phase.memory.len() > 4));
+    for svg in [plots::throughput(&phases), plots::percentiles(&phases), memory].into_iter().flatten() {
+        page::plot(page, &svg);
+    }
+}
+
+/// The servers, and what each after the first is divided by.
+fn heads(runs: &[RunResult]) -> Vec<String> {
+    let names = runs.iter().map(|run| run.server.clone());
+    let Some(first) = runs.first() else { return Vec::new() };
+    let ratios = runs.iter().skip(1).map(|run| format!("{} / {}", run.server, first.server));
+    names.chain(ratios).collect()
+}
+
+fn find<'a>(run: &'a RunResult, scenario: &str) -> Option<&'a ScenarioResult> {
+    run.scenarios.iter().find(|result| result.name == scenario)
+}
+
+fn find_phase<'a>(run: &'a RunResult, scenario: &str, name: &str) -> Option<&'a PhaseResult> {
+    find(run, scenario)?.phases.iter().find(|phase| phase.name == name)
+}
+
+/// The names of all phases, in their order.
+fn phase_names(runs: &[RunResult], scenario: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for phase in runs.iter().filter_map(|run| find(run, scenario)).flat_map(|result| &result.phases) {
+        if !names.contains(&phase.name) {
+            names.push(phase.name.clone());
+        }
+    }
+    names
+}
+
+/// For each figure of any run its values and its ratios to the first run.
+fn rows(runs: &[RunResult], scenario: &str, name: &str) -> Vec<(String, Vec<String>)> {
+    let all: Vec<Vec<Figure>> =
+        runs.iter().map(|run| find_phase(run, scenario, name).map(figures).unwrap_or_default()).collect();
+    let is_same = |one: &Figure, other: &Figure| {
+        (&one.operation, one.stage, one.name) == (&other.operation, other.stage, other.name)
+    };
+    let mut kinds: Vec<&Figure> = Vec::new();
+    for figure in all.iter().flatten() {
+        if !kinds.iter().any(|known| is_same(known, figure)) {
+            kinds.push(figure);
+        }
+    }
+    let row = |kind: &Figure| {
+        let value =
+            |figures: &Vec<Figure>| figures.iter().find(|one| is_same(one, kind)).map(|one| one.value);
+        let values: Vec<Option<f64>> = all.iter().map(value).collect();
+        let mut cells: Vec<String> =
+            values.iter().map(|value| value.map_or_else(|| "–".to_owned(), format_number)).collect();
+        let first = values.first().copied().flatten().filter(|first| *first > 0.0);
+        cells.extend(values.iter().skip(1).map(|value| {
+            first.zip(*value).map_or_else(|| "–".to_owned(), |(first, value)| format!("{:.2}", value / first))
+        }));
+        (label(kind), cells)
+    };
+    kinds.into_iter().map(row).collect()
+}
+
+fn label(figure: &Figure) -> String {
+    let stage = if figure.stage == 0 { String::new() } else { format!(" stage {}", figure.stage) };
+    let operation = if figure.operation.is_empty() { "" } else { &format!("{} ", figure.operation) };
+    let unit = figure.unit.symbol();
+    let name = figure.name.replace('_', " ").replace("cpu", "CPU");
+    format!("{operation}{name}{stage}{}{unit}", if unit.is_empty() { "" } else { ", " })
+}
+
+fn warnings(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
+    let warning = |run: &RunResult| {
+        let used = find_phase(run, scenario, name)?.machine_use?;
+        Some(format!("{}: {}", run.server, busy_during(&used)?))
+    };
+    runs.iter().filter_map(warning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    fn two() -> Vec<RunResult> {
+        let (mut old, mut new) = (sample::run_result(), sample::run_result());
+        "old".clone_into(&mut old.server);
+        "<new>".clone_into(&mut new.server);
+        new.scenarios[0].phases[0].operations[0].requests_per_sec = 50_000.0;
+        new.scenarios[0].phases[0].delivery = None;
+        vec![old, new]
+    }
+
+    #[test]
+    fn values_are_side_by_side_with_their_ratio() {
+        let text = render_text(&two(), "send");
+        let line = text.lines().find(|line| line.contains("send mean rate, /s")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[words.len() - 3..], ["25,000", "50,000", "2.00"], "{text}");
+        let missing = text.lines().find(|line| line.contains("lost events")).unwrap();
+        assert!(missing.trim_end().ends_with("0             –             –"), "{text}");
+        assert!(text.contains("<new> / old"), "{text}");
+        assert!(text.contains("warning: old: the machine was busy"), "{text}");
+        assert_eq!(render_text(&two(), "absent"), "");
+    }
+
+    #[test]
+    fn page_has_both_runs_in_its_plots() {
+        let page = render_html(&two());
+        assert!(page.contains("old: send") && page.contains("&lt;new&gt;: send"), "{page}");
+        assert!(!page.contains("<new>"));
+        assert_eq!(page.matches("<h3>").count(), 1);
+    }
+}

@@ -1,0 +1,255 @@
+//! Runs one scenario on one server: the process, the set-up, the baselines around the phases, and the verdicts.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::baseline::{Needs, Rounds};
+use crate::client::Api;
+use crate::counters;
+use crate::driver::start::READY_PATH;
+use crate::driver::{self, fill};
+use crate::error::LoadError;
+use crate::http::Target;
+use crate::organizations;
+use crate::outcome::{Baselines, CounterChange, PhaseResult, ScenarioResult, Verdict};
+use crate::process::{Spawned, check_address_free};
+use crate::scenario::{Phase, Scenario, Step};
+use crate::setup::{People, Stage};
+use crate::units;
+
+/// Seconds of one round of a baseline within a run.
+const BASELINE_SECS: f64 = 1.5;
+/// Rounds of the baselines before the phases, and again after them.
+const BASELINE_ROUNDS: usize = 2;
+
+/// A server under test, and what is measured beside it.
+#[derive(Debug)]
+pub struct Session {
+    pub target: Arc<Target>,
+    pub spawn: Option<String>,
+    pub server_pid: Option<u32>,
+    pub people: People,
+    pub disk_dir: PathBuf,
+    pub log: PathBuf,
+    /// Whether expectations are checked, and the counters that they need are read.
+    pub judges: bool,
+    /// Whether the bare server and the disk are measured, too.
+    pub baselines: bool,
+}
+
+impl Session {
+    /// Runs one scenario on its server; returns the result and the server's version.
+    pub async fn run_scenario(&self, scenario: &Scenario) -> Result<(ScenarioResult, String), LoadError> {
+        let needs = if self.baselines { Needs::of(scenario) } else { Needs::default() };
+        let mut rounds = Rounds::default();
+        let (mut phases, version) = if scenario.starts_servers() {
+            (self.run_starts(scenario).await?, String::new())
+        } else {
+            let spawned = self.start_server().await?;
+            let pid = spawned.as_ref().map(Spawned::pid).or(self.server_pid);
+            let outcome = self.run_phases(scenario, pid, needs, &mut rounds).await;
+            if let Some(spawned) = spawned {
+                spawned.stop().await?;
+            }
+            outcome?
+        };
+        let baselines = rounds.summarize(needs, &self.disk_dir);
+        for phase in &mut phases {
+            phase.baseline = baselines.share(phase);
+        }
+        let verdicts = if self.judges { judge(scenario, &phases, &baselines) } else { Vec::new() };
+        let result = ScenarioResult {
+            name: scenario.name.clone(),
+            about: scenario.about.clone(),
+            phases,
+            baselines,
+            verdicts,
+        };
+        Ok((result, version))
+    }
+
+    async fn start_server(&self) -> Result<Option<Spawned>, LoadError> {
+        let Some(command) = &self.spawn else { return Ok(None) };
+        check_address_free(&self.target).await?;
+        let mut spawned = Spawned::start(command, &self.log)?;
+        spawned.wait_ready(&self.target, READY_PATH).await?;
+        Ok(Some(spawned))
+    }
+
+    async fn run_starts(&self, scenario: &Scenario) -> Result<Vec<PhaseResult>, LoadError> {
+        let Some(command) = &self.spawn else {
+            return Err(LoadError::Usage(format!(
+                "{}: give the command that starts the server with --spawn",
+                scenario.name
+            )));
+        };
+        let mut results = Vec::new();
+        for phase in &scenario.phases {
+            if let Step::Start(step) = &phase.step {
+                results.push(driver::start::run(step, &phase.name, command, &self.target, &self.log).await?);
+            }
+        }
+        Ok(results)
+    }
+
+    async fn run_phases(
+        &self,
+        scenario: &Scenario,
+        pid: Option<u32>,
+        needs: Needs,
+        rounds: &mut Rounds,
+    ) -> Result<(Vec<PhaseResult>, String), LoadError> {
+        let mut api = Api::open(&self.target).await.map_err(|error| {
+            LoadError::Usage(format!(
+                "{error}; start the server first, or give the command that does with --spawn"
+            ))
+        })?;
+        let settings = api.get_ok(READY_PATH, None).await?;
+        let version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
+        let mut stages = self.prepare(scenario, &mut api).await?;
+        for _ in 0..BASELINE_ROUNDS {
+            rounds.add(needs, BASELINE_SECS, &self.disk_dir).await?;
+        }
+        let mut results = Vec::new();
+        for phase in &scenario.phases {
+            if let (Some(plan), Some(stage)) = (&phase.fill, stages.first_mut()) {
+                fill::fill(stage, plan).await?;
+            }
+            results.push(self.run_repeated(&mut stages, &mut api, scenario, phase, pid).await?);
+        }
+        for _ in 0..BASELINE_ROUNDS {
+            rounds.add(needs, BASELINE_SECS, &self.disk_dir).await?;
+        }
+        Ok((results, version))
+    }
+
+    /// Users, channels and messages of the scenario, in each of its organizations.
+    async fn prepare(&self, scenario: &Scenario, api: &mut Api) -> Result<Vec<Stage>, LoadError> {
+        if scenario.organizations == 0 {
+            let mut stage = Stage::prepare(&self.target, scenario, &self.people).await?;
+            if let Some(plan) = &scenario.fill {
+                fill::fill(&mut stage, plan).await?;
+            }
+            return Ok(vec![stage]);
+        }
+        let mut stages = Vec::new();
+        for number in 0..scenario.organizations {
+            let target = Arc::new(organizations::ensure(api, &self.target, number).await?);
+            stages.push(Stage::prepare(&target, scenario, &None).await?);
+        }
+        Ok(stages)
+    }
+
+    /// Runs a phase as often as it says; the run with the median CPU time counts.
+    async fn run_repeated(
+        &self,
+        stages: &mut [Stage],
+        api: &mut Api,
+        scenario: &Scenario,
+        phase: &Phase,
+        pid: Option<u32>,
+    ) -> Result<PhaseResult, LoadError> {
+        let mut runs = Vec::new();
+        for _ in 1..phase.repeat.unwrap_or(1) {
+            runs.push(driver::run_phase(stages, phase, pid).await?);
+        }
+        runs.push(self.run_counted(stages, api, scenario, phase, pid).await?);
+        Ok(take_median(runs))
+    }
+
+    /// Runs a phase, and reads the scenario's counters before and after it.
+    async fn run_counted(
+        &self,
+        stages: &mut [Stage],
+        api: &mut Api,
+        scenario: &Scenario,
+        phase: &Phase,
+        pid: Option<u32>,
+    ) -> Result<PhaseResult, LoadError> {
+        if scenario.count_metrics.is_empty() || !self.judges {
+            return driver::run_phase(stages, phase, pid).await;
+        }
+        let before = counters::read_still(api, &scenario.count_metrics).await?;
+        let mut result = driver::run_phase(stages, phase, pid).await?;
+        let after = counters::read_still(api, &scenario.count_metrics).await?;
+        let messages = result.operation("send").map_or(0, |send| send.completed);
+        for (name, after) in after {
+            let before = before.get(&name).copied().unwrap_or(0.0);
+            let per_message = (after - before) / units::as_float(messages.max(1));
+            result.counters.insert(name, CounterChange { before, after, per_message });
+        }
+        Ok(result)
+    }
+}
+
+/// The run with the median CPU time of the server for each request; the last one where that is not known.
+fn take_median(mut runs: Vec<PhaseResult>) -> PhaseResult {
+    let cpu = |run: &PhaseResult| run.server.map_or(0.0, |server| server.cpu_us_per_request);
+    runs.sort_by(|one, other| cpu(one).total_cmp(&cpu(other)));
+    // A failure counts in whichever run it was.
+    let mut all = runs.iter().flat_map(|run| &run.operations).filter(|operation| operation.failed > 0);
+    if let Some(failed) = all.next().cloned() {
+        let mut median = runs.swap_remove(runs.len() / 2);
+        if median.failed() == 0 {
+            median.operations.push(failed);
+        }
+        return median;
+    }
+    runs.swap_remove(runs.len() / 2)
+}
+
+/// Evaluates the phases with expectations of their own by those, and all others by the scenario's.
+fn judge(scenario: &Scenario, phases: &[PhaseResult], baselines: &Baselines) -> Vec<Verdict> {
+    let (own, common): (Vec<_>, Vec<_>) =
+        scenario.phases.iter().zip(phases).partition(|(phase, _)| phase.expect.is_some());
+    let common: Vec<PhaseResult> = common.into_iter().map(|(_, result)| result.clone()).collect();
+    let mut verdicts = scenario.expect.judge(&common, baselines);
+    for (phase, result) in own {
+        let expect = phase.expect.iter();
+        verdicts.extend(expect.flat_map(|expect| expect.judge(std::slice::from_ref(result), baselines)));
+    }
+    verdicts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outcome::{Operation, ServerUse};
+
+    fn run(cpu: f64, failed: u64) -> PhaseResult {
+        let server = ServerUse { cpu_us_per_request: cpu, ..ServerUse::default() };
+        let operations = vec![Operation { failed, ..Operation::default() }];
+        PhaseResult { server: Some(server), operations, ..PhaseResult::default() }
+    }
+
+    #[test]
+    fn median_of_repeated_phases_counts_and_no_failure_is_lost() {
+        let median = take_median(vec![run(9.0, 0), run(1.0, 0), run(5.0, 0)]);
+        assert!((median.server.unwrap().cpu_us_per_request - 5.0).abs() < 1e-9);
+        assert_eq!(median.failed(), 0);
+        assert_eq!(take_median(vec![run(9.0, 2), run(1.0, 0), run(5.0, 0)]).failed(), 2);
+    }
+
+    #[test]
+    fn expectations_of_a_phase_replace_those_of_the_scenario() {
+        let phase = |name: &str, expect: serde_json::Value| {
+            let step = serde_json::json!({"do": "get", "clients": 1, "path": "/x"});
+            let mut phase = serde_json::json!({"name": name, "secs": 1, "step": step});
+            if !expect.is_null() {
+                phase["expect"] = expect;
+            }
+            phase
+        };
+        let own = serde_json::json!({"rss_mb_max": 7, "errors_max": 3});
+        let text = serde_json::json!({
+            "name": "x", "about": "x", "users": 1, "expect": {"p50_ms_max": 1},
+            "phases": [phase("a", serde_json::Value::Null), phase("b", own)]
+        });
+        let scenario = Scenario::parse(&text.to_string()).unwrap();
+        let result = |name: &str| PhaseResult { name: name.to_owned(), ..PhaseResult::default() };
+        let verdicts = judge(&scenario, &[result("a"), result("b")], &Baselines::default());
+        let names: Vec<String> =
+            verdicts.iter().map(|verdict| format!("{} {}", verdict.phase, verdict.expectation)).collect();
+        assert_eq!(names, ["a p50_ms_max", "a errors_max", "b rss_mb_max", "b errors_max"]);
+    }
+}

@@ -1,0 +1,125 @@
+//! Calls of the preparation, one for each user, on a few concurrent connections.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use indicatif::ProgressBar;
+use tokio::task::JoinSet;
+
+use crate::client::{Account, Api};
+use crate::error::LoadError;
+use crate::http::{Target, basic_authorization};
+use crate::report::progress::counting_bar;
+
+use super::users_file::Given;
+
+/// Concurrent connections during the preparation.
+const WORKERS: usize = 16;
+/// The password of every load user that this program creates.
+pub const PASSWORD: &str = "load test account";
+
+/// The email address of a load user.
+pub fn email(number: usize) -> String {
+    format!("load{number:05}@zulip.com")
+}
+
+/// A call of the preparation, about the load user of a number.
+#[derive(Debug)]
+pub enum Job {
+    CreateUser {
+        number: usize,
+    },
+    FetchKey {
+        number: usize,
+    },
+    /// Looks up the id of a given account.
+    Identify {
+        number: usize,
+        given: Given,
+    },
+    /// Subscribes an account to channels, as JSON; creates missing ones.
+    Subscribe {
+        number: usize,
+        account: Arc<Account>,
+        subscriptions: String,
+    },
+}
+
+/// The result of a job.
+#[derive(Debug)]
+pub enum Done {
+    User(u64),
+    Account(Account),
+    Subscribed,
+}
+
+/// Runs jobs on a few concurrent connections; the first failure ends all.
+pub async fn run(
+    target: &Arc<Target>,
+    jobs: Vec<Job>,
+    owner: Option<&Arc<Account>>,
+    what: &str,
+) -> Result<Vec<(usize, Done)>, LoadError> {
+    let bar = counting_bar(jobs.len() as u64, what);
+    let jobs = Arc::new(jobs);
+    let next = Arc::new(AtomicUsize::new(0));
+    let mut workers = JoinSet::new();
+    for _ in 0..WORKERS.min(jobs.len()) {
+        let (target, jobs, next) = (target.clone(), jobs.clone(), next.clone());
+        let (owner, bar) = (owner.cloned(), bar.clone());
+        workers.spawn(async move { work(&target, &jobs, &next, owner.as_deref(), &bar).await });
+    }
+    let mut done = Vec::with_capacity(jobs.len());
+    while let Some(joined) = workers.join_next().await {
+        let part = joined.map_err(|error| LoadError::Server(format!("a set-up task ended: {error}")))?;
+        done.extend(part?);
+    }
+    bar.finish_and_clear();
+    Ok(done)
+}
+
+async fn work(
+    target: &Arc<Target>,
+    jobs: &[Job],
+    next: &AtomicUsize,
+    owner: Option<&Account>,
+    bar: &ProgressBar,
+) -> Result<Vec<(usize, Done)>, LoadError> {
+    let mut api = Api::open(target).await?;
+    let mut done = Vec::new();
+    while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let part = match job {
+            Job::CreateUser { number } => (*number, create_user(&mut api, owner, *number).await?),
+            Job::FetchKey { number } => (*number, Done::Account(api.login(&email(*number)).await?)),
+            Job::Identify { number, given } => (*number, identify(&mut api, given).await?),
+            Job::Subscribe { number, account, subscriptions } => {
+                let fields = [("subscriptions", subscriptions.as_str())];
+                api.post_ok("/api/v1/users/me/subscriptions", Some(account), &fields).await?;
+                (*number, Done::Subscribed)
+            }
+        };
+        done.push(part);
+        bar.inc(1);
+    }
+    Ok(done)
+}
+
+async fn create_user(api: &mut Api, owner: Option<&Account>, number: usize) -> Result<Done, LoadError> {
+    let (address, name) = (email(number), format!("Load {number:05}"));
+    let fields = [("email", address.as_str()), ("password", PASSWORD), ("full_name", name.as_str())];
+    let reply = api.post_ok("/api/v1/users", owner, &fields).await?;
+    match reply["user_id"].as_u64() {
+        Some(id) => Ok(Done::User(id)),
+        // Servers before feature level 30 do not return the id; logging in does.
+        None => Ok(Done::User(api.login(&address).await?.user_id)),
+    }
+}
+
+async fn identify(api: &mut Api, given: &Given) -> Result<Done, LoadError> {
+    let mut account =
+        Account { user_id: 0, authorization: basic_authorization(&given.email, &given.api_key) };
+    let profile = api.get_ok("/api/v1/users/me", Some(&account)).await?;
+    let missing = || LoadError::Server(format!("GET /users/me of {} has no user_id", given.email));
+    account.user_id = profile["user_id"].as_u64().ok_or_else(missing)?;
+    Ok(Done::Account(account))
+}

@@ -1,0 +1,101 @@
+//! Accounts given by a file, for servers without the development endpoints: JSON or CSV of email address and API key.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::error::LoadError;
+
+/// As many as a scenario can use.
+const USERS_MAX: usize = 100_000;
+
+/// An account of a users file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Given {
+    pub email: String,
+    pub api_key: String,
+    /// Only needed for background logins.
+    #[serde(default)]
+    pub password: Option<String>,
+}
+
+/// The accounts of a file. JSON is a list of objects with `email` and `api_key`, or an object with such a list as `users`
+/// (the ready file of a development server is one); CSV has these names in its first line.
+pub fn read(path: &Path) -> Result<Vec<Given>, LoadError> {
+    let text = std::fs::read_to_string(path).map_err(|source| LoadError::file(path, source))?;
+    let failed = |reason: String| LoadError::Usage(format!("{}: {reason}", path.display()));
+    let users = if text.trim_start().starts_with(['[', '{']) { parse_json(&text) } else { parse_csv(&text) };
+    let users = users.map_err(failed)?;
+    if users.is_empty() || users.len() > USERS_MAX {
+        return Err(failed(format!("{} users; it must have 1 to {USERS_MAX}", users.len())));
+    }
+    Ok(users)
+}
+
+fn parse_json(text: &str) -> Result<Vec<Given>, String> {
+    #[derive(Deserialize)]
+    struct File {
+        users: Vec<Given>,
+    }
+    let parsed = match text.trim_start().starts_with('[') {
+        true => serde_json::from_str(text),
+        false => serde_json::from_str(text).map(|file: File| file.users),
+    };
+    parsed.map_err(|error| error.to_string())
+}
+
+fn parse_csv(text: &str) -> Result<Vec<Given>, String> {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').map(str::trim).collect();
+    let column = |name: &str| header.iter().position(|column| *column == name);
+    let (Some(email), Some(key)) = (column("email"), column("api_key")) else {
+        return Err("the first line must name the columns `email` and `api_key`".to_owned());
+    };
+    let password = column("password");
+    let mut users = Vec::new();
+    for (number, line) in (2..).zip(lines) {
+        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        if fields.len() != header.len() {
+            return Err(format!(
+                "line {number} has {} fields, the first one has {}",
+                fields.len(),
+                header.len()
+            ));
+        }
+        let password = password.map(|place| fields[place].to_owned()).filter(|text| !text.is_empty());
+        users.push(Given { email: fields[email].to_owned(), api_key: fields[key].to_owned(), password });
+    }
+    Ok(users)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(email: &str, api_key: &str) -> Given {
+        Given { email: email.to_owned(), api_key: api_key.to_owned(), password: None }
+    }
+
+    #[test]
+    fn json_and_csv_give_the_same_accounts() {
+        let wanted = vec![given("a@x", "k1"), given("b@x", "k2")];
+        let list = r#"[{"email":"a@x","api_key":"k1"},{"email":"b@x","api_key":"k2","user_id":7}]"#;
+        assert_eq!(parse_json(list).unwrap(), wanted);
+        assert_eq!(parse_json(&format!(r#"{{"url":"","users":{list}}}"#)).unwrap(), wanted);
+        assert_eq!(parse_csv("api_key, email\nk1,a@x\n\nk2, b@x\n").unwrap(), wanted);
+        let with_password = parse_csv("email,api_key,password\na@x,k1,p\nb@x,k2,\n").unwrap();
+        assert_eq!(with_password[0].password.as_deref(), Some("p"));
+        assert_eq!(with_password[1], wanted[1]);
+    }
+
+    #[test]
+    fn malformed_files_are_refused_with_the_reason() {
+        assert!(parse_csv("a@x,k1\n").unwrap_err().contains("`api_key`"));
+        assert!(parse_csv("email,api_key\na@x\n").unwrap_err().contains("line 2"));
+        assert!(parse_json(r#"[{"email":"a@x"}]"#).unwrap_err().contains("api_key"));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users.csv");
+        std::fs::write(&path, "email,api_key\n").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("users.csv: 0 users"));
+    }
+}
