@@ -24,7 +24,7 @@ const SAMPLES_MAX: usize = 20_000;
 #[derive(Debug, Clone, Copy)]
 pub struct Window {
     pub begins: Instant,
-    /// Requests that start before this are warm-up.
+    /// Replies before this are warm-up.
     pub measure_from: Instant,
     /// No request starts after this.
     pub stop_at: Instant,
@@ -109,11 +109,12 @@ impl Recorder {
             u64::try_from(finished.saturating_duration_since(started).as_micros()).unwrap_or(u64::MAX);
         let mut inner = self.lock();
         inner.total += 1;
-        if started < self.window.measure_from {
+        // The time of the reply decides: at a rate above capacity, what is sent after the warm-up was due during it.
+        if finished < self.window.measure_from {
             return;
         }
         inner.micros.saturating_record(micros.max(1));
-        if let Some(stage) = self.stage_at(started) {
+        if let Some(stage) = self.stage_at(finished) {
             inner.stages[stage].0.saturating_record(micros.max(1));
         }
         inner.bytes += bytes as u64;

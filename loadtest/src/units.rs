@@ -18,6 +18,11 @@ pub fn micros_each(time: Duration, requests: u64) -> f64 {
     time.as_secs_f64() * 1_000_000.0 / as_float(requests.max(1))
 }
 
+/// A count, or a number that is often whole: without decimals if it is.
+pub fn format_whole(value: f64) -> String {
+    if value.fract().abs() < 1e-9 { group_thousands(value) } else { format_number(value) }
+}
+
 /// A number with as many decimals as are significant.
 pub fn format_number(value: f64) -> String {
     let size = value.abs();
@@ -63,5 +68,8 @@ mod tests {
         for (value, text) in cases {
             assert_eq!(format_number(value), text);
         }
+        assert_eq!(format_whole(16.0), "16");
+        assert_eq!(format_whole(12_345.0), "12,345");
+        assert_eq!(format_whole(2.5), "2.500");
     }
 }

@@ -42,8 +42,9 @@ pub struct Receiver {
     doubled: u64,
     disordered: u64,
     ended_early: bool,
-    /// Pause before each poll, of slow readers.
+    /// Pause before each poll, of slow readers, and before the next one.
     pause: Duration,
+    next_pause: Duration,
 }
 
 #[derive(Deserialize)]
@@ -126,6 +127,7 @@ impl Receiver {
             disordered: 0,
             ended_early: false,
             pause: Duration::ZERO,
+            next_pause: Duration::ZERO,
         })
     }
 
@@ -163,7 +165,8 @@ impl Receiver {
         let exchanged = if self.pause.is_zero() {
             self.connection.exchange(&self.request).await
         } else {
-            tokio::time::sleep(self.pause).await;
+            tokio::time::sleep(self.next_pause).await;
+            self.next_pause = self.pause;
             self.connection.exchange_rested(&self.request).await
         };
         let reply = exchanged.map_err(|error| error.code())?;
@@ -261,8 +264,10 @@ impl Receivers {
         let received = Arc::new(AtomicU64::new(0));
         let ending = Arc::new(Semaphore::new(OPENERS));
         let mut tasks = JoinSet::new();
-        for mut receiver in receivers {
-            receiver.pause = pause;
+        let count = u32::try_from(receivers.len().max(1)).unwrap_or(u32::MAX);
+        for (number, mut receiver) in (0..).zip(receivers) {
+            // Evenly spread, so that they do not all poll at once.
+            (receiver.pause, receiver.next_pause) = (pause, pause * number / count);
             let reception = Reception {
                 recorder: recorder.clone(),
                 epoch,

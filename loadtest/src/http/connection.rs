@@ -29,7 +29,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects to a target.
     pub async fn open(target: &Target) -> Result<Self, HttpError> {
         let stream = Stream::connect(target).await?;
         Ok(Self {

@@ -7,7 +7,7 @@ use super::table::{baseline_facts, notes, render_machine};
 use super::{dates, plots};
 use crate::machine::busy_before;
 use crate::outcome::{Latency, Operation, PhaseResult, RunResult, ScenarioResult, Verdict};
-use crate::units::{as_float, format_number};
+use crate::units::{as_float, format_number, format_whole};
 
 /// The whole page.
 pub fn render(run: &RunResult) -> String {
@@ -87,7 +87,7 @@ fn render_operations(page: &mut String, phase: &PhaseResult) {
         let Operation { name, requests_per_sec, completed, failed, latency, .. } = operation;
         rows.push(operation_row(name.clone(), *requests_per_sec, *completed, *failed, latency));
         for (number, stage) in (1..).zip(&operation.stages) {
-            let (from, to) = (format_number(stage.from), format_number(stage.to));
+            let (from, to) = (format_whole(stage.from), format_whole(stage.to));
             let label = format!("{name}, stage {number}: {from} → {to} {}", stage.of);
             let (rate, completed) = (stage.requests_per_sec, stage.completed);
             rows.push(operation_row(label, rate, completed, stage.failed, &stage.latency));
@@ -103,7 +103,8 @@ fn operation_row(label: String, rate: f64, completed: u64, failed: u64, latency:
     let mut cells = vec![Cell::Text(label)];
     cells.extend(numbers.iter().enumerate().map(|(place, number)| {
         let unit = if place == 0 { "/s" } else { "" };
-        Cell::Number(format_number(*number) + unit)
+        let is_count = place == 1 || place == 2;
+        Cell::Number(if is_count { format_whole(*number) } else { format_number(*number) + unit })
     }));
     cells
 }
@@ -185,7 +186,7 @@ mod tests {
             "prefers-color-scheme:dark",
             "<time datetime=\"2026-09-21T14:13:20Z\">21 September 2026, 14:13 UTC</time>",
             "<td class=\"n\">25,000/s</td>",
-            "send, stage 2: 64.0 → 64.0 clients",
+            "send, stage 2: 64 → 64 clients",
             "<td class=\"n\">31.0 µs</td><td class=\"n\">6.200 µs</td><td class=\"n\">5.000 ×</td>",
         ] {
             assert!(page.contains(part), "{part} is missing in\n{page}");

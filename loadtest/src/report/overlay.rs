@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::figures::{Figure, figures};
+use super::figures::{Figure, Unit, figures};
 use super::page::{self, Cell, escape};
 use super::table::render_machine;
 use super::{dates, plots};
 use crate::machine::busy_during;
 use crate::outcome::{PhaseResult, RunResult, ScenarioResult};
-use crate::units::format_number;
+use crate::units::{format_number, format_whole};
 
 /// Columns of the names of figures in the text.
 const NAME_WIDTH: usize = 34;
@@ -136,8 +136,9 @@ fn rows(runs: &[RunResult], scenario: &str, name: &str) -> Vec<(String, Vec<Stri
         let value =
             |figures: &Vec<Figure>| figures.iter().find(|one| is_same(one, kind)).map(|one| one.value);
         let values: Vec<Option<f64>> = all.iter().map(value).collect();
+        let format: fn(f64) -> String = if kind.unit == Unit::Count { format_whole } else { format_number };
         let mut cells: Vec<String> =
-            values.iter().map(|value| value.map_or_else(|| "–".to_owned(), format_number)).collect();
+            values.iter().map(|value| value.map_or_else(|| "–".to_owned(), format)).collect();
         let first = values.first().copied().flatten().filter(|first| *first > 0.0);
         cells.extend(values.iter().skip(1).map(|value| {
             first.zip(*value).map_or_else(|| "–".to_owned(), |(first, value)| format!("{:.2}", value / first))

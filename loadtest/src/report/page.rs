@@ -12,7 +12,7 @@ h1{font-size:1.6rem;margin-bottom:.25rem}h2{margin-top:2.5rem;border-top:1px sol
 h3{margin:1.75rem 0 .25rem}p{margin:.5rem 0;overflow-wrap:anywhere}.faint{color:var(--faint)}\
 .wide{overflow-x:auto;margin:.75rem 0}\
 table{border-collapse:collapse;font-size:.9rem}td,th{padding:.25rem .7rem;border:1px solid var(--line);text-align:left}\
-th{background:var(--head);font-weight:600}\
+th{background:var(--head);font-weight:600}td:first-child{min-width:10rem}\
 td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}\
 .met{color:var(--met)}.missed{color:var(--missed);font-weight:600}.warn{color:var(--warn)}\
 li{overflow-wrap:anywhere}ul{padding-left:1.2rem}\

@@ -6,7 +6,7 @@ use crate::expect::ratio_to_baseline;
 use crate::machine::busy_during;
 use crate::outcome::{Baselines, Machine, Operation, PhaseResult, ScenarioResult, StageResult, Verdict};
 use crate::units::as_float;
-use crate::units::format_number;
+use crate::units::{format_number, format_whole};
 
 /// A scenario: phases, baselines, verdicts.
 pub fn render_scenario(result: &ScenarioResult) -> String {
@@ -81,7 +81,7 @@ fn operation_line(operation: &Operation) -> String {
          max {} ms  {} B per reply",
         operation.name,
         format_number(operation.requests_per_sec),
-        format_number(as_float(operation.completed)),
+        format_whole(as_float(operation.completed)),
         operation.failed,
         format_number(latency.p50_ms),
         format_number(latency.p90_ms),
@@ -97,10 +97,10 @@ fn stage_line(stage: &StageResult, number: usize) -> String {
     let latency = &stage.latency;
     format!(
         "  stage {number}: {} → {} {} in {} s: mean {}/s, {} failed, p50 {} ms, p95 {} ms, p99 {} ms",
-        format_number(stage.from),
-        format_number(stage.to),
+        format_whole(stage.from),
+        format_whole(stage.to),
         stage.of,
-        format_number(stage.secs),
+        format_whole(stage.secs),
         format_number(stage.requests_per_sec),
         stage.failed,
         format_number(latency.p50_ms),
@@ -257,7 +257,7 @@ mod tests {
         for part in [
             "mean    25,000/s",
             "p95 5.000 ms",
-            "stage 2: 64.0 → 64.0 clients in 10.0 s: mean 25,000/s",
+            "stage 2: 64 → 64 clients in 10 s: mean 25,000/s",
             "CPU per request: server 31.0 µs = 5.00 ×; bare POST 6.2 µs; client 6.0 µs, with the bare server 5.5 µs",
             "warning: the machine was busy: other processes used 45 %",
             "250,000 good, 1 failed",
