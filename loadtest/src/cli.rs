@@ -29,6 +29,8 @@ pub enum Command {
     Compare(CompareArgs),
     /// Show earlier runs side by side, from their `results.json`.
     Overlay(OverlayArgs),
+    /// Append the figures of a run to the recorded history, and draw its plot.
+    History(HistoryArgs),
     /// Measure the machine without a server: bare actix-web, and append + fdatasync.
     Baseline(BaselineArgs),
     /// Measure the time from exec to the first response, and the resident memory then (scenario `start`).
@@ -147,6 +149,24 @@ pub struct OverlayArgs {
     /// Output folder for `compare.html`.
     #[arg(long, default_value = "target/loadtest")]
     pub out: PathBuf,
+}
+
+/// Arguments of `history`.
+#[derive(Debug, Args)]
+pub struct HistoryArgs {
+    /// `results.json` of a run of `send`, `send_one`, `fanout`, `users_me`, `fetch_newest`, `idle` or `start`.
+    /// Without it, only the plot is drawn.
+    #[arg(long, requires = "version")]
+    pub results: Option<PathBuf>,
+    /// The release or the change that was measured.
+    #[arg(long, requires = "results")]
+    pub version: Option<String>,
+    /// The recorded history.
+    #[arg(long, default_value = "loadtest/history.csv")]
+    pub file: PathBuf,
+    /// Its plot.
+    #[arg(long, default_value = "loadtest/HISTORY.svg")]
+    pub plot: PathBuf,
 }
 
 /// Splits `NAME=VALUE`. A name is also that of a folder.

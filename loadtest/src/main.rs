@@ -11,6 +11,7 @@ mod error;
 mod expect;
 #[cfg(test)]
 mod fake;
+mod history;
 mod http;
 mod machine;
 mod organizations;
@@ -50,6 +51,7 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
         // The bare server has a runtime of its own.
         Command::BareServer { file } => return baseline::bare::serve(file).map(|()| true),
         Command::Scenarios => return runner::list_scenarios().map(|()| true),
+        Command::History(args) => return history::record(&args).map(|()| true),
         Command::Overlay(args) => return compare::overlay(&args).map(|()| true),
         command => command,
     };
@@ -68,7 +70,7 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
             Command::Compare(args) => compare::compare(args).await,
             Command::Baseline(args) => runner::baseline(args).await.map(|()| true),
             Command::Start(args) => runner::start(args).await,
-            Command::BareServer { .. } | Command::Scenarios | Command::Overlay(_) => {
+            Command::BareServer { .. } | Command::Scenarios | Command::Overlay(_) | Command::History(_) => {
                 Ok(true)
             }
         }

@@ -1,0 +1,60 @@
+//! The recorded history of figures: a line of CSV for each release or large change, and a plot of it. CPU times and bytes,
+//! because they hold on any machine; rates do not.
+
+mod lines;
+mod plot;
+
+use std::path::Path;
+
+use crate::cli::HistoryArgs;
+use crate::error::LoadError;
+use crate::report;
+use lines::{COLUMNS, line_of, parse, render};
+
+/// Lines that the history keeps at most; with one for each release it never has so many.
+const LINES_MAX: usize = 1_000;
+
+/// Appends the figures of results, if there are some, and draws the plot.
+pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
+    let text = match std::fs::read_to_string(&args.file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        read => read.map_err(|source| LoadError::file(&args.file, source))?,
+    };
+    let mut lines =
+        parse(&text).map_err(|reason| LoadError::Usage(format!("{}: {reason}", args.file.display())))?;
+    if let (Some(results), Some(version)) = (&args.results, &args.version) {
+        let line = line_of(&report::read(results)?, version);
+        if line.figures.iter().all(Option::is_none) {
+            let names: Vec<&str> = COLUMNS.iter().map(|column| column.scenario).collect();
+            return Err(LoadError::Usage(format!("the results have none of {}", names.join(", "))));
+        }
+        lines.push(line);
+        if lines.len() > LINES_MAX {
+            return Err(LoadError::Usage(format!("the history has more than {LINES_MAX} lines")));
+        }
+        write(&args.file, &render(&lines))?;
+    }
+    write(&args.plot, &plot::render(&lines))?;
+    println!("written: {}, {} lines; {}", args.file.display(), lines.len(), args.plot.display());
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), LoadError> {
+    std::fs::write(path, text).map_err(|source| LoadError::file(path, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_plot_is_that_of_the_recorded_history() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(folder.join("history.csv")).unwrap();
+        let lines = parse(&text).unwrap();
+        assert!(!lines.is_empty());
+        assert_eq!(render(&lines), text, "the file is written as the command writes it");
+        let drawn = std::fs::read_to_string(folder.join("HISTORY.svg")).unwrap();
+        assert!(drawn == plot::render(&lines), "draw it again with `loadtest history`");
+    }
+}
