@@ -32,7 +32,10 @@ pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
         if lines.len() > LINES_MAX {
             return Err(LoadError::Usage(format!("the history has more than {LINES_MAX} lines")));
         }
-        write(&args.file, &render(&lines))?;
+        let text = render(&lines);
+        // The plot has the values as they are written.
+        lines = parse(&text).map_err(LoadError::Usage)?;
+        write(&args.file, &text)?;
     }
     write(&args.plot, &plot::render(&lines))?;
     println!("written: {}, {} lines; {}", args.file.display(), lines.len(), args.plot.display());
@@ -46,6 +49,30 @@ fn write(path: &Path, text: &str) -> Result<(), LoadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn recorded_run_is_in_the_file_and_in_its_plot() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let mut run = sample::run_result();
+        run.scenarios[0].phases[0].baseline.as_mut().unwrap().cpu_ratio = Some(9.6284);
+        report::write(&run, folder.path()).unwrap();
+        let args = HistoryArgs {
+            results: Some(path("results.json")),
+            version: Some("1".to_owned()),
+            file: path("history.csv"),
+            plot: path("plot.svg"),
+        };
+        record(&args).unwrap();
+        record(&args).unwrap();
+        let lines = parse(&std::fs::read_to_string(&args.file).unwrap()).unwrap();
+        assert_eq!(lines.iter().map(|line| line.figures[0]).collect::<Vec<_>>(), [Some(9.63), Some(9.63)]);
+        assert!(
+            std::fs::read_to_string(&args.plot).unwrap() == plot::render(&lines),
+            "it is drawn from the file"
+        );
+    }
 
     #[test]
     fn recorded_plot_is_that_of_the_recorded_history() {
