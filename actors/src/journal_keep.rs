@@ -47,6 +47,7 @@ impl Server {
                 (view.recent.stored_sequence().0, view.messages.all.len())
             };
             self.trees.flush()?;
+            let _one = self.checkpointing.lock();
             let keeping =
                 Keeping { realm: realm.id(), before, stored, messages, pause: PAUSE, base_every: BASE_EVERY };
             match keep(self.folder.path(), &*self.log_of(realm.id()), &keeping, pace)? {

@@ -67,7 +67,7 @@ pub struct Server {
     resume_turns: Arc<Semaphore>,
     search: SearchThread,
     pub(crate) upkeep: Upkeep,
-    /// Held while checkpoints are written.
+    /// Held while checkpoints and bases are written.
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) erasing: Erasing,
 }

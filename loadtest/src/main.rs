@@ -29,6 +29,11 @@ mod units;
 
 use std::process::ExitCode;
 
+/// That of the server, so that the bare server has it too.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 use clap::Parser;
 
 use crate::cli::{Cli, Command};

@@ -185,6 +185,11 @@ impl DataFolder {
         self.path.join("checkpoints")
     }
 
+    /// The folder of the bases.
+    pub fn bases(&self) -> PathBuf {
+        self.path.join(crate::base::FOLDER)
+    }
+
     /// The folder of the search indexes, which can be made again from the journal.
     pub fn search(&self) -> PathBuf {
         self.path.join("search")

@@ -3,7 +3,7 @@
 //!
 //! 1. What is deleted now is noted. Where the organization hides the edit history, a fact says which old versions are erased.
 //! 2. The trees have all of that on the disk.
-//! 3. Checkpoints from before are replaced.
+//! 3. Checkpoints and bases from before are replaced.
 //! 4. The journal: the part that is being written is ended, and the parts with such contents are written again.
 //! 5. The trees are written anew, and the search index drops the words of deleted messages.
 //! 6. Files that were kept for copies that are being made are removed.
@@ -20,6 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use storage::base::Bases;
 use storage::checkpoint::Pace;
 use storage::erase::{EraseRecord, Gone, RealmRecord, erase_parts};
 use storage::{Checkpoints, StoreError};
@@ -132,7 +133,7 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// Waits until the trees have what is deleted, and replaces the checkpoints from before. False: the server stops.
+    /// Waits until the trees have what is deleted, and replaces the checkpoints and bases from before. False: the server stops.
     fn renew_checkpoints(&self, targets: &[Target]) -> Result<bool, DomainError> {
         let server = self.server;
         for (done, Target { realm, .. }) in targets.iter().enumerate() {
@@ -153,7 +154,9 @@ impl<'r> Run<'r> {
                 true => Pace::until(server.upkeep.stopping()),
                 false => Pace::limited(CHECKPOINT_BYTES_PER_SEC, server.upkeep.stopping()),
             };
-            if !checkpoints.renew(&*server.log_of(realm.id()), upto, &pace)? {
+            let log = server.log_of(realm.id());
+            let bases = Bases::of(&server.folder.bases(), realm.id());
+            if !checkpoints.renew(&*log, upto, &pace)? || !bases.renew(&*log, upto, &pace)? {
                 return Ok(false);
             }
         }

@@ -18,7 +18,6 @@ mod renew;
 mod tests;
 
 pub use keep::{Keeping, Kept, keep};
-pub use renew::renew;
 
 use crate::checkpoint::{Pace, folder_name, frame_checksum};
 use crate::disk;
