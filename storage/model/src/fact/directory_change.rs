@@ -1,6 +1,6 @@
 //! Facts by what they change in the directory.
 
-use super::{ChannelFact, Fact, GroupFact, MessageFact, RealmFact, SubscriptionFact, UserFact};
+use super::{ChannelFact, Fact, GroupFact, RealmFact, SubscriptionFact, UserFact};
 use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::group::UserGroup;
@@ -53,7 +53,7 @@ impl Fact {
             }
             Self::Channel(ChannelFact::FolderChanged(folder)) => Change::Folder(folder),
             Self::Subscription(fact) => return fact.directory_change(),
-            Self::Message(MessageFact::ConversationCreated(direct)) => Change::Direct(direct),
+            Self::Message(fact) => Change::Direct(fact.created_conversation()?),
             Self::Picture(fact) => Change::Picture(fact),
             Self::Realm(
                 RealmFact::Created(_)
@@ -75,16 +75,6 @@ impl Fact {
                 ChannelFact::DefaultsChanged(_)
                 | ChannelFact::FoldersReordered(_)
                 | ChannelFact::DefaultGroupsChanged(_),
-            )
-            | Self::Message(
-                MessageFact::Sent { .. }
-                | MessageFact::Updated(_)
-                | MessageFact::Deleted { .. }
-                | MessageFact::FlagsChanged { .. }
-                | MessageFact::ReactionAdded { .. }
-                | MessageFact::ReactionRemoved { .. }
-                | MessageFact::SubmessageAdded { .. }
-                | MessageFact::HistoryErased { .. },
             )
             | Self::Personal(_)
             | Self::Queue(_)

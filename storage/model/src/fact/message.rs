@@ -64,6 +64,21 @@ impl MessageFact {
         Self::FlagsChanged { user, flag: Flag::Read, op: FlagOp::Add, messages }
     }
 
+    /// The direct conversation that it creates.
+    pub fn created_conversation(&self) -> Option<&DirectConversation> {
+        match self {
+            Self::ConversationCreated(direct) => Some(direct),
+            Self::Sent { .. }
+            | Self::Updated(_)
+            | Self::Deleted { .. }
+            | Self::FlagsChanged { .. }
+            | Self::ReactionAdded { .. }
+            | Self::ReactionRemoved { .. }
+            | Self::SubmessageAdded { .. }
+            | Self::HistoryErased { .. } => None,
+        }
+    }
+
     /// The message whose own record it changes, if it changes one that exists.
     pub fn changed_message(&self) -> Option<MessageId> {
         match self {
