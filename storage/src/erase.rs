@@ -91,8 +91,8 @@ fn note_addresses(
     pace: &mut dyn FnMut(u64) -> bool,
 ) -> Result<bool, StoreError> {
     let mut visit = |realm: u32, _: u64, payload: &[u8]| {
-        let accounts = gone.get_mut(&realm).into_iter().flat_map(|gone| &mut gone.accounts);
-        accounts.map(|account| account.note_addresses(payload)).collect::<Result<(), _>>().map_err(unreadable)
+        let mut accounts = gone.get_mut(&realm).into_iter().flat_map(|gone| &mut gone.accounts);
+        accounts.try_for_each(|account| account.note_addresses(payload)).map_err(unreadable)
     };
     Ok(parts.visit(number, &mut visit, pace)?)
 }

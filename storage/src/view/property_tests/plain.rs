@@ -105,9 +105,7 @@ impl Plain {
             )))],
             Step::Picture { number, kind } => vec![Fact::Picture(Box::new(self.picture(*number, *kind)))],
             Step::Record { kind, number, bits } => self.record(*kind, *number, *bits).into_iter().collect(),
-            Step::Realm { channel } => {
-                vec![Fact::Channel(ChannelFact::DefaultsChanged(vec![ChannelId(self.channel(*channel))]))]
-            }
+            Step::Realm { channel } => self.defaults_changed(*channel),
             Step::Activity { channel, is_active } => vec![Fact::Channel(ChannelFact::ActivityChanged {
                 channel: ChannelId(self.channel(*channel)),
                 is_recently_active: *is_active,
@@ -120,6 +118,10 @@ impl Plain {
             | Step::EraseHistory { .. } => self.change(step).into_iter().collect(),
             other => self.directory_facts(other),
         }
+    }
+
+    fn defaults_changed(&self, channel: u8) -> Vec<Fact> {
+        vec![Fact::Channel(ChannelFact::DefaultsChanged(vec![ChannelId(self.channel(channel))]))]
     }
 
     fn picture(&self, number: u8, kind: u8) -> PictureFact {
