@@ -12,9 +12,8 @@ use storage::erase::EraseRecord;
 
 mod pending;
 mod run;
-mod state;
+pub(crate) mod state;
 
-pub(crate) use state::Erasing;
 pub use state::{EraseStatus, Erased};
 
 /// How often the thread looks whether erasing is due or asked for.

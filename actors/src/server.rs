@@ -6,7 +6,7 @@ mod import_file;
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;
 use crate::clock::SteadyClock;
-use crate::erase::Erasing;
+use crate::erase::state::Erasing;
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::handle::RealmHandle;

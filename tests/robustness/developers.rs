@@ -86,7 +86,11 @@ async fn tools_refuse_bad_input() {
         let params: Vec<_> = params.iter().map(|(name, value)| (*name, value as _)).collect();
         let answer = t.anonymous().call(method.parse().expect("a method"), path, &params).await;
         let msg = answer.body["msg"].as_str().unwrap_or_default();
-        assert!(answer.status == 400 && msg.contains(expected), "{method} {path} {params}: {answer:?}", params = params.len());
+        assert!(
+            answer.status == 400 && msg.contains(expected),
+            "{method} {path} {params}: {answer:?}",
+            params = params.len()
+        );
     }
     assert_eq!(t.anonymous().get("/dev/faults", &[]).ok().await["faults"], json!([]));
     t.user("hamlet").get("/users/me", &[]).ok().await;

@@ -79,6 +79,25 @@ impl DurableState {
 }
 
 impl Shared {
+    /// That of a journal that was just opened, with an empty queue.
+    pub(crate) fn opened(
+        owners: HashMap<u32, Owner>,
+        queue_frames_max: usize,
+        durable: DurableState,
+    ) -> Self {
+        let queue = VecDeque::new();
+        let gate = Gate { is_open: true, queue, queue_frames_max, stopped: None, owners, last_ticket: 0 };
+        Self {
+            gate: Mutex::new(gate),
+            queued: Condvar::new(),
+            queued_bytes: AtomicUsize::new(0),
+            durable: Mutex::new(durable),
+            durable_changed: Condvar::new(),
+            is_seal_wanted: AtomicBool::new(false),
+            files: Mutex::default(),
+        }
+    }
+
     /// Accepts no more appends. The first reason is kept.
     pub(crate) fn stop(&self, reason: &LogError) {
         let mut gate = self.gate.lock();

@@ -2,24 +2,24 @@
 //!
 //! This file is the interface for appenders and readers; the thread is in `writer`, the format in `codec`.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::Bytes;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 
 use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader, Tail};
-use super::compact::{self, Compacted, Compaction, Files};
+use super::compact::{self, Compacted, Compaction};
 use super::erase::LogParts;
 use super::error::LogError;
-use super::gate::{DurableState, Gate, Job, Owner, Shared};
+use super::gate::{DurableState, Job, Owner, Shared};
 use super::index::Sealed;
 use super::part::{self, Part};
 use super::positions;
@@ -147,23 +147,8 @@ impl Journal {
         }
         let (active, offset, supply) = open_segments(folder, options, &mut scan)?;
 
-        let gate = Gate {
-            is_open: true,
-            queue: VecDeque::new(),
-            queue_frames_max: options.queue_frames_max,
-            stopped: None,
-            owners: owners(&scan),
-            last_ticket: 0,
-        };
-        let shared = Arc::new(Shared {
-            gate: Mutex::new(gate),
-            queued: Condvar::new(),
-            queued_bytes: AtomicUsize::new(0),
-            durable: Mutex::new(DurableState::opened(scan.index)),
-            durable_changed: Condvar::new(),
-            is_seal_wanted: AtomicBool::new(false),
-            files: Mutex::new(Files::default()),
-        });
+        let durable = DurableState::opened(scan.index);
+        let shared = Arc::new(Shared::opened(owners(&scan.tails), options.queue_frames_max, durable));
         let writer = Writer {
             shared: shared.clone(),
             sink,
@@ -225,9 +210,9 @@ impl Journal {
 }
 
 /// The realms of a journal, none of which is open.
-fn owners(scan: &Scan) -> HashMap<u32, Owner> {
+fn owners(tails: &BTreeMap<u32, Tail>) -> HashMap<u32, Owner> {
     let owner = |tail: &Tail| Owner { epoch: tail.epoch, is_open: false, last: tail.last };
-    scan.tails.iter().map(|(realm, tail)| (*realm, owner(tail))).collect()
+    tails.iter().map(|(realm, tail)| (*realm, owner(tail))).collect()
 }
 
 fn start(writer: Box<Writer>, folder: &Path) -> Result<JoinHandle<Option<Box<Writer>>>, LogError> {
