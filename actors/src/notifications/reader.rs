@@ -16,9 +16,6 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_secs(5);
 /// Interval of the check for due e-mails. Due times are data: a late check only delays an e-mail.
 const DUE_TICK: Duration = Duration::from_millis(500);
-/// How long the reader waits for further messages once it is woken: each run takes a blocking thread, whose wake-up costs more
-/// than the message.
-const LINGER: Duration = Duration::from_millis(25);
 /// Delay before committing a refused frame again.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -64,10 +61,7 @@ impl Reader {
         }
         loop {
             let is_tick = tokio::select! {
-                () = self.realm.notifications.woken.notified() => {
-                    tokio::time::sleep(LINGER).await;
-                    false
-                }
+                () = self.realm.notifications.woken.notified() => false,
                 _ = tick.tick() => true,
                 _ = due_tick.tick(), if self.wanted.mail => {
                     if !is_any_due(&self.realm) {
