@@ -28,7 +28,6 @@ mod opening;
 mod renew;
 
 use noted::Noted;
-use opening::Opening;
 pub use renew::recover_renewed;
 
 /// At most this many rows are removed in one batch.
@@ -40,6 +39,17 @@ const GARBAGE_ROWS: usize = 64;
 /// The trees on disk. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Trees(Arc<Shared>);
+
+/// Whether a thread opens the trees.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Opening {
+    #[default]
+    No,
+    /// Those who read and write wait for it.
+    Short,
+    /// It rebuilds them: those who write wait, and those who read get an error.
+    Long,
+}
 
 #[derive(Debug)]
 struct Shared {

@@ -1,19 +1,8 @@
 //! Opening the trees on a thread of its own, while others wait for them.
 
-use super::{Shared, Trees};
+use super::{Opening, Shared, Trees};
 use crate::error::StoreError;
 use std::sync::Arc;
-
-/// Whether a thread opens the trees.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Opening {
-    #[default]
-    No,
-    /// Those who read and write wait for it.
-    Short,
-    /// It rebuilds them: those who write wait, and those who read get an error.
-    Long,
-}
 
 impl Trees {
     /// Opens closed trees on a thread of its own, because sled reads everything that was written since it was last opened.

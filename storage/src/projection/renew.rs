@@ -4,8 +4,7 @@
 //! Rows are copied while others write. The keys of what is written meanwhile are noted, and their rows are copied again, until
 //! few are left; then writing waits for the last ones, the old trees are closed and the new ones take their place.
 
-use super::opening::Opening;
-use super::{Trees, free_garbage, open_trees};
+use super::{Opening, Trees, free_garbage, open_trees};
 use crate::disk;
 use crate::error::StoreError;
 use crate::private_files::sync_folder;
