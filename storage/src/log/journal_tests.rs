@@ -237,7 +237,7 @@ fn trim_removes_only_trimmed_segments() {
     // The next commit is after the removal.
     append_all(&journal, &recorder, 1, one, 1201, 1201);
     let kept = segment::list(folder.path()).expect("listed");
-    assert!(kept.len() < all.len() && kept[0] > 1);
+    assert!(kept[0] > all[0], "{kept:?} of {all:?}");
     assert_frames(&journal, 2, 1, 1);
     assert_frames(&journal, 1, 1201, 1201);
     drop(journal);
