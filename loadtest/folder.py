@@ -202,4 +202,5 @@ def main():
         shutil.rmtree(options.folder)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -57,6 +57,11 @@ impl Instance {
         sync_folder(folder)
     }
 
+    /// Whether a server uses the folder, or did not stop cleanly.
+    pub fn is_running(&self) -> bool {
+        self.is_running
+    }
+
     /// Whether the folder is a copy that was made while a server used the original.
     pub fn is_live_copy(&self, folder: &Path) -> Result<bool, StoreError> {
         Ok(self.is_running && self.file != identity(folder)?)

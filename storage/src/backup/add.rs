@@ -1,12 +1,14 @@
 //! Making a backup of a data folder, which a server may use meanwhile.
 
 use super::manifest::{Entry, Manifest};
+use super::paced::Paced;
 use super::place::names;
 use super::{Backups, CHECKPOINTS, copy, manifest};
 use crate::base;
 use crate::checkpoint;
 use crate::error::StoreError;
 use crate::folder::DataFolder;
+use crate::instance::Instance;
 use crate::log::{self, LogError};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -50,6 +52,7 @@ impl Backups {
         let mut adding = Adding {
             backups: self,
             data,
+            is_paced: Instance::read(data).is_some_and(|instance| instance.is_running()),
             last,
             stored: self.list("files")?.iter().filter_map(|name| manifest::unhex(name)).collect(),
             manifest: Manifest { at: now, ..Manifest::default() },
@@ -84,6 +87,8 @@ impl Backups {
 struct Adding<'b> {
     backups: &'b Backups,
     data: &'b Path,
+    /// A server uses the folder, or did not stop cleanly.
+    is_paced: bool,
     last: Manifest,
     /// The SHA-256 of the contents that the place has.
     stored: BTreeSet<[u8; 32]>,
@@ -200,7 +205,9 @@ impl Adding<'_> {
             return Err(StoreError::Backup(format!("the name of {} has a line break", source.display())));
         }
         let Some(original) = original(&source)? else { return Ok(()) };
-        let open = || File::open(&source).map(|file| file.take(bytes.unwrap_or(u64::MAX)));
+        let is_paced = self.is_paced;
+        let open =
+            || File::open(&source).map(|file| Paced::new(file.take(bytes.unwrap_or(u64::MAX)), is_paced));
         let (hash, bytes) = match open().and_then(|mut content| copy(&mut content, &mut io::sink())) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             read => read.map_err(|error| StoreError::io("cannot read", &source, error))?,

@@ -14,6 +14,7 @@
 
 mod add;
 mod manifest;
+mod paced;
 mod place;
 mod restore;
 

@@ -58,6 +58,9 @@ pub trait Place: Send {
     fn sync(&self) -> io::Result<()>;
 }
 
+/// Bytes of a file that are written before they are synced.
+const SYNC_BYTES: u64 = 1 << 20;
+
 /// Backups in a folder.
 #[derive(Debug)]
 pub struct Folder {
@@ -113,7 +116,10 @@ impl Place for Folder {
         let unfinished = path.with_file_name("unfinished");
         let mut to =
             OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-        io::copy(content, &mut to)?;
+        // Synced often: the system would write a large file at once, and a running server's commits would wait for that.
+        while io::copy(&mut content.take(SYNC_BYTES), &mut to)? == SYNC_BYTES {
+            to.sync_data()?;
+        }
         to.sync_all()?;
         fs::rename(&unfinished, &path)
     }
