@@ -314,3 +314,28 @@ async fn queues_resume_after_restart() {
     let foreign: Params<'_> = &[("queue_id", &queue.id), ("last_event_id", &-1), ("dont_block", &true)];
     iago.get("/events", foreign).refused(400, bad(&queue.id)).await;
 }
+
+#[tokio::test]
+async fn local_echo_after_restart() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let channel = iago.create_channel("a").await;
+    let [queue, other] =
+        [iago.register().events(&["message"]).await, iago.register().events(&["message"]).await];
+    let params: Params<'_> = &[
+        ("type", &"channel"),
+        ("to", &channel.id),
+        ("topic", &"t"),
+        ("content", &"acknowledged"),
+        ("queue_id", &queue.id),
+        ("local_id", &"7.01"),
+    ];
+    iago.post("/messages", params).ok().await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
+    let iago = t.user("iago");
+    for (id, local_id) in [(&queue.id, json!("7.01")), (&other.id, Value::Null)] {
+        let params: Params<'_> = &[("queue_id", id), ("last_event_id", &-1), ("dont_block", &true)];
+        let body = iago.get("/events", params).ok().await;
+        assert_eq!(body["events"][0]["local_message_id"], local_id);
+    }
+}

@@ -15,10 +15,10 @@ use crate::session::{Delivered, SessionActor};
 use crate::shared::RealmShared;
 use actix::Addr;
 use model::event::BotChange;
-use model::fact::DeletedFrom;
+use model::fact::{DeletedFrom, LocalEcho};
 use model::{
     Audience, ChannelId, Directory, Event, EventBody, EventNumber, Fact, Flags, Frame, MessageFact,
-    MessageRanges, QueueRecord, Sequence, User, UserId,
+    MessageId, MessageRanges, QueueRecord, Sequence, User, UserId,
 };
 use rules::narrow::EventNarrow;
 use rules::permissions::channel::sees_channel;
@@ -46,6 +46,8 @@ pub(crate) struct ReturningQueues {
     pub waiting: Vec<Returning>,
     pub is_reading: bool,
 }
+
+type Echoes = HashMap<MessageId, LocalEcho>;
 
 /// The result of a pass for one queue.
 pub(crate) type Outcome = Result<Vec<Delivered>, DomainError>;
@@ -148,8 +150,9 @@ impl Pass {
             for (position, id, number) in announce::edits(&frame) {
                 texts.extend(realm.texts_in(&view, id, number)?.map(|texts| (position, texts)));
             }
+            let echoes = echoes(&frame);
             for (event, audience) in replay.events(&view, texts, &frame) {
-                self.give(&view, sequence, event, &audience);
+                self.give((&view, &echoes), sequence, event, &audience);
             }
         }
         Ok(())
@@ -246,10 +249,17 @@ impl Pass {
     }
 
     /// Adds an event to each of its queues.
-    fn give(&mut self, view: &View, sequence: Sequence, mut event: Event, audience: &Audience) {
+    fn give(
+        &mut self,
+        (view, echoes): (&View, &Echoes),
+        sequence: Sequence,
+        mut event: Event,
+        audience: &Audience,
+    ) {
         let limits = self.realm.queue_limits;
         withhold_secrets(view, &mut event.body, audience);
         let event = Arc::new(event);
+        let echo = if let Audience::Readers(message) = audience { echoes.get(&message.id) } else { None };
         let mut shared: Option<Arc<Event>> = None;
         let mut known: Option<(UserId, bool)> = None;
         for queue in &mut self.queues {
@@ -268,7 +278,9 @@ impl Pass {
                 continue;
             }
             let held = shared.get_or_insert_with(|| self.realm.resumes.shared(event.clone()));
-            let delivered = Delivered { event: held.clone(), flags, local_id: None };
+            let local_id =
+                echo.filter(|echo| echo.queue == queue.record.id).map(|echo| echo.local_id.clone());
+            let delivered = Delivered { event: held.clone(), flags, local_id };
             queue.bytes += delivered.bytes();
             match &mut queue.outcome {
                 Ok(found) if found.len() < limits.events_max && queue.bytes <= limits.bytes_per_user_max => {
@@ -278,6 +290,17 @@ impl Pass {
             }
         }
     }
+}
+
+/// The local ids by which senders wait for their messages.
+fn echoes(frame: &Frame) -> Echoes {
+    let mut echoes = Echoes::new();
+    for fact in &frame.facts {
+        if let Fact::Message(MessageFact::Sent { message, echo: Some(echo) }) = fact {
+            echoes.insert(message.id, echo.clone());
+        }
+    }
+    echoes
 }
 
 fn flags_for(view: &View, record: &QueueRecord, user: &User, audience: &Audience) -> Option<Flags> {
