@@ -6,16 +6,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use tempfile::TempDir;
 
-use super::{
-    Durable, FrameBytes, Journal, JournalOptions, LogError, MemoryLog, PAYLOAD_BYTES_MAX, RealmLog,
-    SyncPolicy, Ticket,
-};
+use super::{Durable, FrameBytes, LogError, PAYLOAD_BYTES_MAX, RealmLog, Ticket};
 
 /// A sink that records all reports and can be blocked.
 #[derive(Clone, Default)]
-pub(super) struct Recorder {
+pub struct Recorder {
     shared: Arc<(Mutex<Record>, Condvar)>,
 }
 
@@ -38,13 +34,13 @@ impl Durable for Recorder {
 
 impl Recorder {
     /// While gated, `durable` does not return.
-    pub(super) fn gate(&self, is_gated: bool) {
+    pub fn gate(&self, is_gated: bool) {
         self.shared.0.lock().is_gated = is_gated;
         self.shared.1.notify_all();
     }
 
     /// Waits until `ticket` was reported and returns its result.
-    pub(super) fn result(&self, ticket: Ticket) -> Result<(), LogError> {
+    pub fn result(&self, ticket: Ticket) -> Result<(), LogError> {
         let mut record = self.wait_for(ticket);
         let reports = std::mem::take(&mut record.reports);
         let result = reports.iter().find(|(upto, _)| *upto >= ticket).expect("waited for").1.clone();
@@ -52,7 +48,7 @@ impl Recorder {
         result
     }
 
-    pub(super) fn reports(&self) -> Vec<(Ticket, Result<(), LogError>)> {
+    pub fn reports(&self) -> Vec<(Ticket, Result<(), LogError>)> {
         self.shared.0.lock().reports.clone()
     }
 
@@ -67,7 +63,7 @@ impl Recorder {
 }
 
 /// One kind of log under test.
-trait Subject {
+pub trait Subject {
     /// Opens the log again with the stored frames; the earlier one is closed first.
     fn open(&mut self) -> (Arc<dyn RealmLog>, Recorder);
     /// From now on nothing becomes durable except frames in flight.
@@ -75,85 +71,14 @@ trait Subject {
     fn resume(&mut self);
 }
 
-struct JournalSubject {
-    folder: TempDir,
-    options: JournalOptions,
-    recorder: Recorder,
-    log: Option<Arc<Journal>>,
-}
-
-impl JournalSubject {
-    fn new(sync: SyncPolicy) -> Self {
-        let folder = TempDir::new().expect("a temporary folder");
-        // Small segments, so that every test crosses some.
-        let options = JournalOptions {
-            sync,
-            segment_bytes: 64 * 1024,
-            first_segment_bytes: 16 * 1024,
-            queue_frames_max: 256,
-            ..JournalOptions::default()
-        };
-        Self { folder, options, recorder: Recorder::default(), log: None }
-    }
-}
-
-impl Subject for JournalSubject {
-    fn open(&mut self) -> (Arc<dyn RealmLog>, Recorder) {
-        if let Some(log) = self.log.take() {
-            log.close();
-        }
-        self.recorder = Recorder::default();
-        let sink = Box::new(self.recorder.clone());
-        let log = Arc::new(Journal::open(self.folder.path(), &self.options, sink).expect("opens"));
-        self.log = Some(log.clone());
-        (log, self.recorder.clone())
-    }
-
-    fn stall(&mut self) {
-        self.recorder.gate(true);
-    }
-
-    fn resume(&mut self) {
-        self.recorder.gate(false);
-    }
-}
-
-#[derive(Default)]
-struct MemorySubject {
-    log: Option<Arc<MemoryLog>>,
-}
-
-impl Subject for MemorySubject {
-    fn open(&mut self) -> (Arc<dyn RealmLog>, Recorder) {
-        let recorder = Recorder::default();
-        let sink = Box::new(recorder.clone());
-        let log = Arc::new(match self.log.take() {
-            Some(log) => {
-                log.close();
-                log.reopen(sink)
-            }
-            None => MemoryLog::new(sink),
-        });
-        self.log = Some(log.clone());
-        (log, recorder)
-    }
-
-    fn stall(&mut self) {
-        self.log.as_ref().expect("open").hold();
-    }
-
-    fn resume(&mut self) {
-        self.log.as_ref().expect("open").resume();
-    }
-}
-
 /// Runs every check against the logs of `$subject`, each on a fresh one.
-macro_rules! conformance {
+#[macro_export]
+macro_rules! log_conformance {
     ($name:ident, $subject:expr) => {
         mod $name {
             use super::*;
 
-            conformance!(@ $subject, [
+            $crate::log_conformance!(@ $subject, [
                 unknown_realm_is_empty, frames_come_back_in_order, reports_are_in_order_of_tickets,
                 wrong_sequence_is_rejected, older_epoch_is_fenced, realm_must_be_opened,
                 oversized_frame_is_rejected, full_queue_fails_immediately, reading_starts_at_any_sequence,
@@ -163,28 +88,17 @@ macro_rules! conformance {
         }
     };
     (@ $subject:expr, [$($check:ident),* $(,)?]) => {
-        $(#[test] fn $check() { super::$check(&mut $subject); })*
+        $(#[test] fn $check() { $crate::log::conformance::$check(&mut $subject); })*
     };
 }
 
-conformance!(journal, JournalSubject::new(SyncPolicy::Fdatasync));
-conformance!(journal_without_sync, JournalSubject::new(SyncPolicy::None));
-conformance!(memory, MemorySubject::default());
-
-pub(super) fn frame(realm: u32, sequence: u64) -> FrameBytes {
+pub fn frame(realm: u32, sequence: u64) -> FrameBytes {
     let payload = format!("frame {sequence} of realm {realm} ").repeat(1 + (sequence % 40) as usize);
     FrameBytes { realm, sequence, payload: Bytes::from(payload), original: None }
 }
 
 /// Appends frames `from..=to`, waits until they are durable.
-pub(super) fn append_all(
-    log: &dyn RealmLog,
-    recorder: &Recorder,
-    realm: u32,
-    epoch: u64,
-    from: u64,
-    to: u64,
-) {
+pub fn append_all(log: &dyn RealmLog, recorder: &Recorder, realm: u32, epoch: u64, from: u64, to: u64) {
     let mut ticket = 0;
     for sequence in from..=to {
         ticket = loop {
@@ -197,7 +111,7 @@ pub(super) fn append_all(
     recorder.result(ticket).expect("durable");
 }
 
-pub(super) fn assert_frames(log: &dyn RealmLog, realm: u32, from: u64, to: u64) {
+pub fn assert_frames(log: &dyn RealmLog, realm: u32, from: u64, to: u64) {
     let mut expected = from;
     for read in log.read(realm, from).expect("readable") {
         assert_eq!(read.expect("undamaged"), frame(realm, expected));
@@ -206,7 +120,7 @@ pub(super) fn assert_frames(log: &dyn RealmLog, realm: u32, from: u64, to: u64) 
     assert_eq!(expected, to + 1);
 }
 
-fn unknown_realm_is_empty(subject: &mut dyn Subject) {
+pub fn unknown_realm_is_empty(subject: &mut dyn Subject) {
     let (log, _) = subject.open();
     assert!(log.realms().is_empty());
     assert_eq!(log.read(7, 1).expect("readable").count(), 0);
@@ -216,7 +130,7 @@ fn unknown_realm_is_empty(subject: &mut dyn Subject) {
     assert!(log.realms().is_empty());
 }
 
-fn frames_come_back_in_order(subject: &mut dyn Subject) {
+pub fn frames_come_back_in_order(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     append_all(&*log, &recorder, 1, epoch, 1, 500);
@@ -229,7 +143,7 @@ fn frames_come_back_in_order(subject: &mut dyn Subject) {
     assert_eq!(log.read(1, 601).expect("readable").next().expect("one").expect("undamaged"), empty);
 }
 
-fn reports_are_in_order_of_tickets(subject: &mut dyn Subject) {
+pub fn reports_are_in_order_of_tickets(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     let mut last = 0;
@@ -247,7 +161,7 @@ fn reports_are_in_order_of_tickets(subject: &mut dyn Subject) {
     assert_eq!(before, last);
 }
 
-fn wrong_sequence_is_rejected(subject: &mut dyn Subject) {
+pub fn wrong_sequence_is_rejected(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     append_all(&*log, &recorder, 1, epoch, 1, 3);
@@ -262,7 +176,7 @@ fn wrong_sequence_is_rejected(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 1, 4);
 }
 
-fn older_epoch_is_fenced(subject: &mut dyn Subject) {
+pub fn older_epoch_is_fenced(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let old = log.open(1, 0).expect("opens").epoch;
     append_all(&*log, &recorder, 1, old, 1, 2);
@@ -278,7 +192,7 @@ fn older_epoch_is_fenced(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 1, 3);
 }
 
-fn realm_must_be_opened(subject: &mut dyn Subject) {
+pub fn realm_must_be_opened(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     assert!(matches!(log.append(frame(1, 1), 1), Err(LogError::NotOpen { realm: 1 })));
     assert!(matches!(log.trim(1, 1), Err(LogError::NotOpen { realm: 1 })));
@@ -288,7 +202,7 @@ fn realm_must_be_opened(subject: &mut dyn Subject) {
     assert!(matches!(log.append(frame(1, 2), epoch), Err(LogError::NotOpen { realm: 1 })));
 }
 
-fn oversized_frame_is_rejected(subject: &mut dyn Subject) {
+pub fn oversized_frame_is_rejected(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     let sized =
@@ -304,7 +218,7 @@ fn oversized_frame_is_rejected(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 2, 4);
 }
 
-fn full_queue_fails_immediately(subject: &mut dyn Subject) {
+pub fn full_queue_fails_immediately(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     subject.stall();
@@ -327,7 +241,7 @@ fn full_queue_fails_immediately(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 1, sequence);
 }
 
-fn reading_starts_at_any_sequence(subject: &mut dyn Subject) {
+pub fn reading_starts_at_any_sequence(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let one = log.open(1, 0).expect("opens").epoch;
     let two = log.open(2, 0).expect("opens").epoch;
@@ -345,7 +259,7 @@ fn reading_starts_at_any_sequence(subject: &mut dyn Subject) {
     }
 }
 
-fn trim_removes_the_first_frames(subject: &mut dyn Subject) {
+pub fn trim_removes_the_first_frames(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let one = log.open(1, 0).expect("opens").epoch;
     let two = log.open(2, 0).expect("opens").epoch;
@@ -373,7 +287,7 @@ fn trim_removes_the_first_frames(subject: &mut dyn Subject) {
     assert_frames(&*log, 2, 4, 8);
 }
 
-fn frames_survive_reopening(subject: &mut dyn Subject) {
+pub fn frames_survive_reopening(subject: &mut dyn Subject) {
     for round in 0..5 {
         let (log, recorder) = subject.open();
         for realm in 1..=3 {
@@ -388,7 +302,7 @@ fn frames_survive_reopening(subject: &mut dyn Subject) {
     }
 }
 
-fn realms_append_concurrently(subject: &mut dyn Subject) {
+pub fn realms_append_concurrently(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     std::thread::scope(|scope| {
         for realm in 1..=4 {
@@ -406,7 +320,7 @@ fn realms_append_concurrently(subject: &mut dyn Subject) {
     }
 }
 
-fn closed_log_rejects_appends(subject: &mut dyn Subject) {
+pub fn closed_log_rejects_appends(subject: &mut dyn Subject) {
     let (log, recorder) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     for sequence in 1..=100 {
@@ -420,7 +334,7 @@ fn closed_log_rejects_appends(subject: &mut dyn Subject) {
     assert_frames(&*log, 1, 1, 100);
 }
 
-fn opening_waits_for_queued_frames(subject: &mut dyn Subject) {
+pub fn opening_waits_for_queued_frames(subject: &mut dyn Subject) {
     let (log, _) = subject.open();
     let epoch = log.open(1, 0).expect("opens").epoch;
     for sequence in 1..=200 {

@@ -9,6 +9,8 @@
 mod archive;
 mod codec;
 mod compact;
+#[cfg(any(test, feature = "conformance"))]
+pub mod conformance;
 mod erase;
 mod error;
 mod gate;
@@ -31,7 +33,7 @@ mod writer;
 #[cfg(test)]
 mod archive_tests;
 #[cfg(test)]
-mod conformance;
+mod conformance_tests;
 #[cfg(test)]
 mod journal_tests;
 #[cfg(test)]

@@ -1,0 +1,144 @@
+//! The control tables: nodes with their leases, slots with their owners, and the directory of organizations.
+//!
+//! A node renews its lease on a thread of its own, and keeps a copy of the tables that it renews when another node notifies it,
+//! and once a second. The lease ends earlier for its owner than for everybody else: the owner counts on its own monotonic
+//! clock from before the renewal was sent.
+
+mod changes;
+mod lease;
+mod table;
+
+use crate::connect::Database;
+use crate::error::PgError;
+use crate::queries::{Param, Queries};
+use crate::schema::{self, Requirements};
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::time::Duration;
+use tokio::sync::{Notify, oneshot, watch};
+
+pub use lease::Lease;
+pub use table::{Node, Organization, Slot, Table};
+
+/// How long a change of the control tables may be interrupted by a failover.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A node as the others know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Counts the starts of the node: what an earlier process of it owned is not its own.
+    pub incarnation: i64,
+}
+
+/// The control tables, for one process.
+pub struct Control {
+    queries: Queries,
+    /// The cluster's name and the secret that its nodes share.
+    name: String,
+    secret: Vec<u8>,
+    table: watch::Receiver<Arc<Table>>,
+    /// Woken to read the tables now.
+    refresh: Arc<Notify>,
+    lease: Arc<Lease>,
+    /// Ends the thread when it is dropped.
+    _stop: oneshot::Sender<()>,
+}
+
+const REGISTER: &str = "
+INSERT INTO millstream.node (name, incarnation, advertise, lease_until) VALUES ($1, 1, $2, clock_timestamp())
+ON CONFLICT (name) DO UPDATE SET incarnation = node.incarnation + 1, advertise = $2, is_draining = false
+RETURNING incarnation";
+
+impl Control {
+    /// Connects, checks the server, makes the tables if there are none, and starts the thread. With a name and an address the
+    /// process becomes a node; without, it is a tool.
+    ///
+    /// # Errors
+    /// Those of connecting; [`PgError::Unsafe`].
+    pub fn open(
+        database: Database,
+        requirements: Requirements,
+        node: Option<(&str, &str)>,
+    ) -> Result<(Self, Identity), PgError> {
+        let database = Arc::new(database);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let queries = Queries::new(database.clone(), runtime.handle().clone());
+        let (started, starting) = sync_channel(1);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (sender, table) = watch::channel(Arc::<Table>::default());
+        let (refresh, lease) = (Arc::new(Notify::new()), Arc::new(Lease::default()));
+        let node = node.map(|(name, advertise)| (name.to_owned(), advertise.to_owned()));
+        let run = table::Refresher::new(database.clone(), sender, refresh.clone());
+        let (thread_queries, thread_lease, thread_refresh) =
+            (queries.clone(), lease.clone(), refresh.clone());
+        std::thread::Builder::new().name("pg-control".to_owned()).spawn(move || {
+            runtime.block_on(async move {
+                let begun = begin(&database, &thread_queries, requirements, node).await;
+                let Ok((identity, first)) = begun else { return drop(started.send(begun)) };
+                let is_node = identity.incarnation > 0;
+                let _ = started.send(Ok((identity.clone(), first)));
+                tokio::spawn(run.run());
+                if is_node {
+                    tokio::spawn(lease::keep(database, identity, thread_lease, thread_refresh));
+                }
+                let _ = stopped.await;
+            });
+        })?;
+        let (identity, (name, secret)) = starting.recv().map_err(|_| PgError::Closed)??;
+        Ok((Self { queries, name, secret, table, refresh, lease, _stop: stop }, identity))
+    }
+
+    /// The name of the cluster.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The secret that the nodes share.
+    pub fn secret(&self) -> &[u8] {
+        &self.secret
+    }
+
+    /// The lease of this node.
+    pub fn lease(&self) -> &Arc<Lease> {
+        &self.lease
+    }
+
+    /// The newest copy of the tables, and how to wait for the next one.
+    pub fn table(&self) -> watch::Receiver<Arc<Table>> {
+        self.table.clone()
+    }
+
+    /// Reads the tables now.
+    pub fn refresh(&self) {
+        self.refresh.notify_one();
+    }
+
+    fn change(&self, sql: &'static str, params: Vec<Param>) -> Result<Vec<tokio_postgres::Row>, PgError> {
+        let rows = self.queries.run(sql, params, PATIENCE)?;
+        self.refresh();
+        Ok(rows)
+    }
+}
+
+type Begun = (Identity, (String, Vec<u8>));
+
+async fn begin(
+    database: &Database,
+    queries: &Queries,
+    requirements: Requirements,
+    node: Option<(String, String)>,
+) -> Result<Begun, PgError> {
+    schema::prepare(database, requirements).await?;
+    let rows = queries.repeat("SELECT name, secret FROM millstream.cluster", &[], PATIENCE).await?;
+    let row = rows.first().ok_or(PgError::Closed)?;
+    let cluster = (row.get(0), row.get(1));
+    let Some((name, advertise)) = node else {
+        return Ok((Identity { name: String::new(), incarnation: 0 }, cluster));
+    };
+    let params: Vec<Param> = vec![Box::new(name.clone()), Box::new(advertise)];
+    let rows = queries.repeat(REGISTER, &params, PATIENCE).await?;
+    let incarnation = rows.first().ok_or(PgError::Closed)?.get(0);
+    Ok((Identity { name, incarnation }, cluster))
+}

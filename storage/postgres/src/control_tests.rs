@@ -1,0 +1,118 @@
+//! Leases, owners and the directory, with several nodes.
+
+use crate::testing::{SINGLE, TestDatabase};
+use crate::{Control, Guard, Identity, PgLog, PgLogOptions, Table};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use storage::log::conformance::Recorder;
+use storage::log::{LogError, RealmLog};
+
+fn node(database: &TestDatabase, name: &str) -> (Control, Identity) {
+    let advertise = format!("http://{name}");
+    let found = Control::open(database.database(), SINGLE, Some((name, &advertise))).expect("opens");
+    wait(|| found.0.lease().is_valid());
+    found
+}
+
+fn wait(mut is_done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_done() {
+        assert!(start.elapsed() < Duration::from_secs(20), "it did not happen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn wait_for(control: &Control, mut is_there: impl FnMut(&Table) -> bool) -> Arc<Table> {
+    let table = control.table();
+    wait(|| is_there(&table.borrow()));
+    let found = table.borrow().clone();
+    found
+}
+
+fn owner(table: &Table, realm: u32) -> Option<&str> {
+    table.slot_of(realm)?.owner.as_ref().map(|owner| owner.name.as_str())
+}
+
+#[test]
+fn organization_is_owned_by_the_node_that_made_it() {
+    let Some(database) = TestDatabase::create() else { return };
+    let ((a, own_a), (b, own_b)) = (node(&database, "a"), node(&database, "b"));
+    assert_eq!((a.name(), a.secret()), (b.name(), b.secret()));
+    let first = a.create(&own_a, "first").expect("answered").expect("made");
+    let second = b.create(&own_b, "second").expect("answered").expect("made");
+    assert_eq!(b.create(&own_b, "first").expect("answered"), None);
+    let table = wait_for(&b, |table| owner(table, first).is_some() && owner(table, second).is_some());
+    assert_eq!((owner(&table, first), owner(&table, second)), (Some("a"), Some("b")));
+    assert_eq!(table.organization("first").map(|found| found.realm), Some(first));
+    let slot = table.slot_of(first).expect("placed").slot;
+    assert!(b.claim(&own_b, vec![slot]).expect("answered").is_empty(), "the owner is alive");
+}
+
+#[test]
+fn slot_of_a_dead_node_is_taken_after_its_lease() {
+    let Some(database) = TestDatabase::create() else { return };
+    let ((a, own_a), (b, own_b)) = (node(&database, "a"), node(&database, "b"));
+    let realm = a.create(&own_a, "acme").expect("answered").expect("made");
+    let slot = wait_for(&b, |table| table.slot_of(realm).is_some()).slot_of(realm).expect("placed").slot;
+    let lease = a.lease().clone();
+    drop(a);
+    let start = Instant::now();
+    let mut ended = None;
+    wait(|| {
+        ended = ended.or((!lease.is_valid()).then(Instant::now));
+        !b.claim(&own_b, vec![slot]).expect("answered").is_empty()
+    });
+    let ended = ended.expect("the owner stops before another takes over");
+    assert!(ended < Instant::now() && start.elapsed() < Duration::from_secs(8));
+    wait_for(&b, |table| owner(table, realm) == Some("b"));
+}
+
+#[test]
+fn log_opens_only_for_the_owner_of_the_slot() {
+    let Some(database) = TestDatabase::create() else { return };
+    let ((a, own_a), (b, own_b)) = (node(&database, "a"), node(&database, "b"));
+    let realm = a.create(&own_a, "acme").expect("answered").expect("made");
+    let log = |own: &Identity| {
+        let guard = Some(Guard { node: own.name.clone(), incarnation: own.incarnation });
+        let options = PgLogOptions { guard, requirements: SINGLE, ..PgLogOptions::default() };
+        PgLog::open(database.database(), &options, Box::new(Recorder::default())).expect("opens")
+    };
+    let (log_a, log_b) = (log(&own_a), log(&own_b));
+    let first = log_a.open(realm, 0).expect("its own").epoch;
+    assert!(matches!(log_b.open(realm, 0), Err(LogError::Fenced { .. })));
+    let slot = wait_for(&b, |table| table.slot_of(realm).is_some()).slot_of(realm).expect("placed").slot;
+    // A planned move: asked for, prepared, given.
+    assert!(!a.hand_over(&own_a, slot, "b").expect("answered"), "nobody asked for it");
+    assert!(b.request_move(slot, "b").expect("answered"));
+    b.note_prepared(&own_b, slot).expect("answered");
+    wait_for(&a, |table| table.slots.get(&slot).is_some_and(|slot| slot.is_prepared));
+    assert!(a.hand_over(&own_a, slot, "b").expect("answered"));
+    assert!(!a.hand_over(&own_a, slot, "b").expect("answered"), "it is not its own any more");
+    assert!(log_b.open(realm, 0).expect("its own").epoch > first);
+    assert!(matches!(log_a.open(realm, 0), Err(LogError::Fenced { .. })));
+}
+
+#[test]
+fn restarted_node_takes_what_it_owned_and_its_former_process_ends() {
+    let Some(database) = TestDatabase::create() else { return };
+    let (former, own_former) = node(&database, "a");
+    let realm = former.create(&own_former, "acme").expect("answered").expect("made");
+    let (a, own) = node(&database, "a");
+    assert!(own.incarnation > own_former.incarnation);
+    let slot = wait_for(&a, |table| table.slot_of(realm).is_some()).slot_of(realm).expect("placed").slot;
+    assert_eq!(a.claim(&own, vec![slot]).expect("answered"), [slot]);
+    wait(|| former.lease().is_replaced() && !former.lease().is_valid());
+}
+
+#[test]
+fn draining_node_takes_nothing() {
+    let Some(database) = TestDatabase::create() else { return };
+    let (a, own) = node(&database, "a");
+    assert!(a.drain("a", true).expect("answered"));
+    assert!(!a.drain("z", true).expect("answered"));
+    let table = wait_for(&a, |table| table.nodes.get("a").is_some_and(|node| node.is_draining));
+    assert!(table.nodes["a"].is_alive());
+    assert!(a.claim(&own, vec![3]).expect("answered").is_empty());
+    assert!(a.drain("a", false).expect("answered"));
+    assert_eq!(a.claim(&own, vec![3]).expect("answered"), [3]);
+}

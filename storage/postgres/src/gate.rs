@@ -1,0 +1,209 @@
+//! What appenders and the writer of a log share: the owners of realms and the queue.
+
+use bytes::Bytes;
+use parking_lot::{Condvar, Mutex};
+use std::collections::{HashMap, VecDeque};
+use storage::log::{Durable, FrameBytes, LogError, PAYLOAD_BYTES_MAX, Ticket};
+use tokio::sync::Notify;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// A queued frame or trim.
+pub(crate) struct Job {
+    pub ticket: Ticket,
+    pub realm: u32,
+    pub epoch: u64,
+    pub sequence: u64,
+    pub what: What,
+}
+
+pub(crate) enum What {
+    /// A frame, with the checksum over it and everything before it.
+    Frame {
+        payload: Bytes,
+        chain: u64,
+        before: u64,
+    },
+    Trim,
+}
+
+impl Job {
+    pub fn bytes(&self) -> usize {
+        match &self.what {
+            What::Frame { payload, .. } => payload.len(),
+            What::Trim => 0,
+        }
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Owner {
+    pub epoch: u64,
+    /// The last sequence that was queued, and its chain.
+    pub last: u64,
+    pub chain: u64,
+    /// Another owner has the realm, with this epoch.
+    pub fenced: Option<u64>,
+}
+
+#[derive(Default)]
+pub(crate) struct Gate {
+    pub queue: VecDeque<Job>,
+    pub queue_bytes: usize,
+    pub owners: HashMap<u32, Owner>,
+    pub last_ticket: Ticket,
+    /// The last ticket that was reported.
+    pub reported: Ticket,
+    pub is_closed: bool,
+}
+
+pub(crate) struct Shared {
+    pub gate: Mutex<Gate>,
+    /// A job was queued, or the log is closed.
+    pub queued: Notify,
+    /// A ticket was reported.
+    pub progress: Condvar,
+    pub queue_frames_max: usize,
+    pub queue_bytes_max: usize,
+}
+
+/// The checksum over a frame and everything before it.
+pub(crate) fn chained(before: u64, payload: &[u8]) -> u64 {
+    xxh3_64_with_seed(payload, before)
+}
+
+impl Shared {
+    pub fn new(queue_frames_max: usize, queue_bytes_max: usize) -> Self {
+        Self {
+            gate: Mutex::default(),
+            queued: Notify::new(),
+            progress: Condvar::new(),
+            queue_frames_max,
+            queue_bytes_max,
+        }
+    }
+
+    fn closed() -> LogError {
+        LogError::Unavailable("the log is closed".into())
+    }
+
+    /// Queues a frame.
+    pub fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError> {
+        let (realm, sequence) = (frame.realm, frame.sequence);
+        let mut guard = self.gate.lock();
+        let gate = &mut *guard;
+        if gate.is_closed {
+            return Err(Self::closed());
+        }
+        let owner = gate.owners.get_mut(&realm).ok_or(LogError::NotOpen { realm })?;
+        owner.check(&frame, epoch)?;
+        let bytes = frame.payload.len();
+        let is_full = gate.queue.len() >= self.queue_frames_max
+            || (!gate.queue.is_empty() && gate.queue_bytes + bytes > self.queue_bytes_max);
+        if is_full {
+            return Err(LogError::Behind);
+        }
+        let before = owner.chain;
+        let chain = chained(before, &frame.payload);
+        (owner.last, owner.chain) = (sequence, chain);
+        gate.last_ticket += 1;
+        gate.queue_bytes += bytes;
+        let what = What::Frame { payload: frame.payload, chain, before };
+        gate.queue.push_back(Job { ticket: gate.last_ticket, realm, epoch, sequence, what });
+        let ticket = gate.last_ticket;
+        drop(guard);
+        self.queued.notify_one();
+        Ok(ticket)
+    }
+
+    /// Queues a trim.
+    pub fn trim(&self, realm: u32, before: u64) -> Result<Ticket, LogError> {
+        let mut gate = self.gate.lock();
+        if gate.is_closed {
+            return Err(Self::closed());
+        }
+        let epoch = gate.owners.get(&realm).ok_or(LogError::NotOpen { realm })?.epoch;
+        if gate.queue.len() >= self.queue_frames_max {
+            return Err(LogError::Behind);
+        }
+        gate.last_ticket += 1;
+        let ticket = gate.last_ticket;
+        gate.queue.push_back(Job { ticket, realm, epoch, sequence: before, what: What::Trim });
+        drop(gate);
+        self.queued.notify_one();
+        Ok(ticket)
+    }
+
+    /// The next jobs: at most `frames` and, but for the first, `bytes`; a trim is alone. Those of fenced realms come back
+    /// marked when they are reported.
+    pub fn take(&self, frames: usize, bytes: usize) -> Vec<Job> {
+        let mut gate = self.gate.lock();
+        let (mut taken, mut size) = (Vec::new(), 0);
+        while let Some(next) = gate.queue.front() {
+            let is_trim = matches!(next.what, What::Trim);
+            let fits = taken.is_empty() || (!is_trim && taken.len() < frames && size + next.bytes() <= bytes);
+            if !fits {
+                break;
+            }
+            size += next.bytes();
+            taken.extend(gate.queue.pop_front());
+            if is_trim {
+                break;
+            }
+        }
+        gate.queue_bytes -= size;
+        taken
+    }
+
+    /// Whether the log is closed and nothing is queued.
+    pub fn is_done(&self) -> bool {
+        let gate = self.gate.lock();
+        gate.is_closed && gate.queue.is_empty()
+    }
+
+    /// The epoch of another owner, if a frame under `epoch` was fenced.
+    pub fn fenced(&self, realm: u32, epoch: u64) -> Option<u64> {
+        let gate = self.gate.lock();
+        let owner = gate.owners.get(&realm)?;
+        if owner.epoch > epoch { Some(owner.epoch) } else { owner.fenced }
+    }
+
+    /// Frames of the realm are refused from here on.
+    pub fn fence(&self, realm: u32, epoch: u64, current: u64) {
+        let mut gate = self.gate.lock();
+        if let Some(owner) = gate.owners.get_mut(&realm).filter(|owner| owner.epoch == epoch) {
+            owner.fenced = Some(current);
+        }
+    }
+
+    /// Reports jobs in the order of their tickets, neighbors with the same result at once.
+    pub fn report(&self, sink: &mut dyn Durable, results: Vec<(Ticket, Result<(), LogError>)>) {
+        let mut results = results.into_iter().peekable();
+        while let Some((ticket, result)) = results.next() {
+            if result.is_ok() && results.peek().is_some_and(|(_, next)| next.is_ok()) {
+                continue;
+            }
+            sink.durable(ticket, result);
+            self.gate.lock().reported = ticket;
+            self.progress.notify_all();
+        }
+    }
+}
+
+impl Owner {
+    fn check(&self, frame: &FrameBytes, epoch: u64) -> Result<(), LogError> {
+        let (realm, bytes, expected) = (frame.realm, frame.payload.len(), self.last + 1);
+        if bytes > PAYLOAD_BYTES_MAX {
+            return Err(LogError::TooLarge { bytes });
+        }
+        if self.epoch != epoch {
+            return Err(LogError::Fenced { realm, epoch, current: self.epoch });
+        }
+        if let Some(current) = self.fenced {
+            return Err(LogError::Fenced { realm, epoch, current });
+        }
+        match frame.sequence {
+            given if given != expected => Err(LogError::Sequence { realm, expected, given }),
+            _ => Ok(()),
+        }
+    }
+}
