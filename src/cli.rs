@@ -6,6 +6,8 @@ pub mod audit;
 pub mod backup;
 pub mod channel;
 pub mod check;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 pub mod config;
 pub mod data;
 pub mod dev;
@@ -63,6 +65,10 @@ enum Command {
     #[command(subcommand)]
     Import(import::ImportCommand),
     Export(export::ExportArgs),
+    /// Show a cluster of several servers, move organizations between them, drain one
+    #[cfg(feature = "cluster")]
+    #[command(subcommand)]
+    Cluster(cluster::ClusterCommand),
     Audit(audit::AuditArgs),
     Outbox(outbox::OutboxArgs),
     LogLevel(running::LogLevelArgs),
@@ -92,6 +98,8 @@ impl Cli {
             Command::Channel(command) => channel::run(command),
             Command::Import(command) => import::run(command),
             Command::Export(args) => export::run(&args),
+            #[cfg(feature = "cluster")]
+            Command::Cluster(command) => cluster::run(command),
             Command::Audit(args) => audit::run(args),
             Command::Outbox(args) => outbox::run(args),
             Command::LogLevel(args) => running::log_level(args),

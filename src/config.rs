@@ -4,6 +4,7 @@
 //! `config/default.toml`; a test checks that it and the structs of `settings` agree.
 
 mod backups;
+mod cluster;
 mod combinations;
 mod incoming_mail;
 mod journal;
@@ -16,6 +17,7 @@ mod settings;
 mod texts;
 
 pub use backups::BackupSettings;
+pub use cluster::ClusterSettings;
 pub use incoming_mail::IncomingMail;
 pub use journal::JournalSettings;
 pub use listeners::{CERT_OPTION, KEY_OPTION, Metrics, TlsSettings};

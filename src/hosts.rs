@@ -128,6 +128,12 @@ impl Hosts {
         external.is_some_and(|external| external.eq_ignore_ascii_case(origin))
     }
 
+    /// The subdomain of a `Host` header, in lower case; without one, that of the organization at the root.
+    pub fn subdomain_of(&self, host: Option<&str>) -> Option<String> {
+        let host = without_port(host.unwrap_or(LOCAL_NAMES[0])).to_lowercase();
+        self.subdomain(&host).map(str::to_owned)
+    }
+
     /// The organization of a `Host` header; without one, the organization at the root.
     pub fn realm(&self, server: &Server, host: Option<&str>) -> Option<RealmHandle> {
         let host = without_port(host.unwrap_or(LOCAL_NAMES[0]));

@@ -248,7 +248,14 @@ fn spawned(server: actix_web::dev::Server) -> ServerHandle {
 
 /// Makes the organization of a development server if it is missing, and the files that its seed names.
 async fn seed(actors: &Arc<Server>, blobs: &Blobs, seed: &SeedDocument) -> Result<(), ServeError> {
-    let realm = ensure_seeded(actors, seed).await?;
+    // In a cluster another node may have made it.
+    if actors.is_placed_away("") {
+        return Ok(());
+    }
+    let realm = match ensure_seeded(actors, seed).await {
+        Err(_) if actors.is_placed_away("") => return Ok(()),
+        made => made?,
+    };
     if let Err(reason) = store_files(blobs, realm.id(), seed).await {
         tracing::warn!(%reason, "the pictures of the sample organization are missing");
     }
@@ -347,9 +354,23 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
         released_secs: config.uploads.released_hours * 3600,
         budget: ByteBudget::new(config.memory.in_flight_bytes_max.get(), config.memory.share_bytes_max.get()),
         search_write_after: config.search.enabled.then(|| Duration::from_secs(config.search.write_secs)),
+        #[cfg(feature = "cluster")]
+        cluster: cluster_options(config),
         outbox: None,
         clock: Arc::new(SystemClock),
     }
+}
+
+/// The cluster that the server is to be a node of.
+#[cfg(feature = "cluster")]
+pub fn cluster_options(config: &Config) -> Option<actors::cluster::ClusterOptions> {
+    let cluster = &config.cluster;
+    cluster.is_on().then(|| actors::cluster::ClusterOptions {
+        database: cluster.database.0.clone(),
+        node: cluster.node.clone(),
+        advertise: cluster.advertise.clone(),
+        allow_single_copy: cluster.allow_single_copy,
+    })
 }
 
 /// Folds timings and evicts unused entries, every few seconds.
@@ -394,6 +415,8 @@ impl Running {
     /// `http.stop_secs_max`. Fails if the database could not be written; the journal is complete even then.
     pub async fn stop(self) -> Result<(), DomainError> {
         let app = self.app;
+        #[cfg(feature = "cluster")]
+        app.server.leave_cluster().await;
         app.stopping().begin();
         app.exports.stop();
         self.handle.pause().await;

@@ -46,6 +46,10 @@ impl Server {
     pub(crate) fn start_upkeep(self: &Arc<Self>) -> Result<(), DomainError> {
         let weak = Arc::downgrade(self);
         self.upkeep.spawn("checkpoints", move |stop| make_checkpoints(&weak, stop))?;
+        if self.is_node() {
+            // The database has the logs.
+            return Ok(());
+        }
         if self.options.scrub_bytes_per_sec > 0 {
             let weak = Arc::downgrade(self);
             self.upkeep.spawn("scrub", move |stop| scrub(&weak, stop))?;

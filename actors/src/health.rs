@@ -1,6 +1,7 @@
 //! The state of the storage: written by the commit pipelines and by storage recovery, read by every command and by
 //! monitoring.
 
+use model::RealmId;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -108,6 +109,10 @@ pub(crate) struct StorageHealth {
     state: Mutex<State>,
     /// Notified when a shard stops accepting changes.
     pub failed: Notify,
+    /// Organizations that another machine has taken and that are not closed yet.
+    fenced: Mutex<Vec<RealmId>>,
+    /// Notified when there is one more.
+    pub fence_noted: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -150,6 +155,17 @@ impl StorageHealth {
         }
         self.show();
         self.failed.notify_one();
+    }
+
+    /// Records that another machine has taken an organization.
+    pub fn note_fenced(&self, realm: RealmId) {
+        self.fenced.lock().push(realm);
+        self.fence_noted.notify_one();
+    }
+
+    /// The organizations that another machine has taken since the last call.
+    pub fn take_fenced(&self) -> Vec<RealmId> {
+        std::mem::take(&mut *self.fenced.lock())
     }
 
     /// Records that a shard accepts changes again.

@@ -16,6 +16,8 @@ mod changes;
 mod channel;
 mod check;
 mod clock;
+#[cfg(feature = "cluster")]
+pub mod cluster;
 pub mod commands;
 mod direct;
 mod draft;

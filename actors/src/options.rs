@@ -55,4 +55,7 @@ pub struct Options {
     pub budget: ByteBudget,
     /// After how long changes are added to the search index; none to switch search off.
     pub search_write_after: Option<Duration>,
+    /// The cluster that the server is a node of; none for a server alone.
+    #[cfg(feature = "cluster")]
+    pub cluster: Option<crate::cluster::ClusterOptions>,
 }

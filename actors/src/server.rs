@@ -2,6 +2,10 @@
 
 pub mod bulk;
 mod import_file;
+#[cfg_attr(not(feature = "cluster"), path = "server/alone.rs")]
+mod node;
+
+use node::{Data, Node, open_data};
 
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;
@@ -70,6 +74,7 @@ pub struct Server {
     /// Held while checkpoints and bases are written.
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) erasing: Erasing,
+    node: Node,
 }
 
 /// The organizations of a server.
@@ -99,11 +104,7 @@ impl Server {
     /// [`DomainError::Storage`] with what to do about it.
     pub async fn start(mut options: Options) -> Result<Arc<Self>, DomainError> {
         options.clock = Arc::new(SteadyClock::new(options.clock));
-        let mut secret = [0u8; storage::folder::SECRET_BYTES];
-        getrandom::fill(&mut secret).map_err(|error| DomainError::Storage(error.to_string()))?;
-        let folder = DataFolder::open(&options.data, options.shards, secret)?;
-        folder.check_journals()?;
-        let (logs, trees, started) = crate::opening::open_data(&folder, &options)?;
+        let Data { folder, logs, trees, started, node } = open_data(&options)?;
         let is_behind = !trees.is_open() || !disk::space(folder.path()).is_none_or(|space| space.has_room(0));
         let projection = Projection::start(trees.clone())?;
         let health = Arc::new(StorageHealth::default());
@@ -131,8 +132,11 @@ impl Server {
             upkeep: Upkeep::default(),
             checkpointing: Mutex::default(),
             erasing: Erasing::default(),
+            node,
         });
-        server.open_realms(started).await?;
+        if !server.join().await? {
+            server.open_realms(started).await?;
+        }
         if is_behind {
             server.stop_shards(Pause::DiskFull, true).await?;
         }
@@ -273,9 +277,8 @@ impl Server {
         if self.realm_by_subdomain(&new.subdomain).is_some() {
             return Err(rules::RuleError::SettingInvalid { name: "subdomain".into() }.into());
         }
-        let newest = self.realms.read().by_id.keys().max().copied();
-        let unfinished = import_file::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
-        let id = newest.max(unfinished).unwrap_or_default().next();
+        let _making = self.making().await;
+        let id = self.new_id(&new.subdomain).await?;
         let log = self.shard_of(id).log.clone();
         let opened = log.open(id.0, 0).map_err(StoreError::from)?;
         let mut writer = FirstFrames { server: self, id, epoch: opened.epoch, log, view: None };
@@ -286,6 +289,13 @@ impl Server {
         }
         let view = writer.view.ok_or(DomainError::Stopping)?;
         self.start_realm(view, opened.epoch).await
+    }
+
+    /// The next free id on this machine.
+    fn next_id(&self) -> Result<RealmId, DomainError> {
+        let newest = self.realms.read().by_id.keys().max().copied();
+        let unfinished = import_file::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
+        Ok(newest.max(unfinished).unwrap_or_default().next())
     }
 
     /// The budget of bytes that are held for clients.
@@ -399,6 +409,7 @@ impl Server {
                 tracing::warn!(%error, "the trees are incomplete; the next start completes them from the journal");
             }
         }
+        self.end_node().await;
         let closed = tokio::task::spawn_blocking(move || self.close_folder()).await;
         closed.map_err(|error| DomainError::Storage(error.to_string()))
     }
@@ -428,6 +439,9 @@ impl FirstFrames<'_> {
                 return Err(DomainError::Paused(Pause::from(&error)));
             }
             actix::clock::sleep(std::time::Duration::from_micros(200)).await;
+        }
+        if durability.is_lost(self.id, ticket) {
+            return Err(DomainError::Stopping);
         }
         let rows = match &mut self.view {
             Some(view) => view.apply(sequence, &frame)?,

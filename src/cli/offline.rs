@@ -31,6 +31,11 @@ pub fn with_folder<T>(
     creates: bool,
     work: impl AsyncFnOnce(Arc<Server>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
+    if config.cluster.is_on() {
+        return Err(CliError::Refused(
+            "this is a node of a cluster, and not running: run the command on a node that is".to_owned(),
+        ));
+    }
     if !creates && !Server::has_data(&config.data) {
         return Err(CliError::Refused(format!(
             "{} is not a data folder; `millstream realm create` creates one",

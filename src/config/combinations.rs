@@ -19,13 +19,25 @@ pub struct Conflict {
 
 /// All conflicts between options. Each value is valid on its own.
 pub fn conflicts(config: &Config) -> Vec<Conflict> {
-    let Config { login, ldap, queues, storage, outbox, webhooks, mail, blobs, .. } = config;
+    let Config { login, ldap, queues, storage, outbox, webhooks, mail, blobs, cluster, .. } = config;
     let (is_ldap, is_s3) = (!ldap.url.is_empty(), blobs.kind == BlobKind::S3);
     let has_both_limits = storage.free_bytes_min > 0 && storage.free_bytes_warn > 0;
     let idle = format!("must not be less than queues.idle_secs ({})", queues.idle_secs);
     let delivery = format!("must be less than outbox.delivery_secs_max ({})", outbox.delivery_secs_max);
     // The condition, the option, the option that makes it invalid, and the text.
-    let rows: [(bool, &'static str, &'static str, &str); 8] = [
+    let rows: [(bool, &'static str, &'static str, &str); 10] = [
+        (
+            cluster.is_on() && cluster.node.is_empty(),
+            "cluster.node",
+            "cluster.database",
+            "must not be empty, because cluster.database is set",
+        ),
+        (
+            cluster.is_on() && cluster.advertise.is_empty(),
+            "cluster.advertise",
+            "cluster.database",
+            "must not be empty, because cluster.database is set",
+        ),
         (
             !login.password && !is_ldap,
             "login.password",

@@ -1,6 +1,7 @@
 //! All options, as a tree of structs. `default.toml` explains each of them.
 
 use super::backups::BackupSettings;
+use super::cluster::ClusterSettings;
 use super::incoming_mail::IncomingMail;
 use super::journal::JournalSettings;
 use super::listeners::{Metrics, TlsSettings};
@@ -35,6 +36,7 @@ pub struct Config {
     pub actors: Actors,
     pub storage: Storage,
     pub journal: JournalSettings,
+    pub cluster: ClusterSettings,
     pub search: Search,
     pub memory: Memory,
     pub queues: Queues,

@@ -72,6 +72,9 @@ pub struct Parts {
     pub started: MonotonicTime,
     /// HTTPS, if it is configured.
     pub tls: Option<Arc<Tls>>,
+    /// To the other nodes of a cluster.
+    #[cfg(feature = "cluster")]
+    pub gateway: Option<super::gateway::Gateway>,
     /// By which the request of `millstream doctor` is recognized.
     pub probe: Probe,
     stopping: Stopping,
@@ -91,6 +94,11 @@ impl App {
             None
         });
         let registers_max = config.http.registers_waiting_max.get();
+        #[cfg(feature = "cluster")]
+        let gateway = server.cluster().and_then(|cluster| {
+            let gateway = super::gateway::Gateway::new(cluster.clone());
+            gateway.inspect_err(|error| tracing::error!(%error, "requests cannot be passed on")).ok()
+        });
         let parts = Parts {
             started: MonotonicTime::now(&*clock),
             limits: Limits::new(config.rate_limit_rules(), config.limits.keys_max),
@@ -117,6 +125,8 @@ impl App {
             exports: Exports::default(),
             tls,
             probe: Probe::new(),
+            #[cfg(feature = "cluster")]
+            gateway,
             stopping: Stopping(watch::Sender::new(false)),
             config,
         };

@@ -12,6 +12,8 @@ use super::call::Call;
 use super::caller::check_webhook;
 use super::development::WatchedCall;
 use super::error::{ApiError, Code};
+#[cfg(feature = "cluster")]
+use super::gateway::{Entered, lapsed};
 use super::observe::Observer;
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
@@ -27,6 +29,7 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use actors::on_behalf_of;
 use model::Timestamp;
+use std::net::IpAddr;
 use std::time::Duration;
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -46,12 +49,45 @@ impl Dispatcher {
 }
 
 /// Responds to one request; registered as the only service.
+#[cfg(not(feature = "cluster"))]
 pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payload: Payload) -> HttpResponse {
-    let Dispatcher { app, router, observer } = &**dispatcher;
+    dispatch_here(&dispatcher, request, payload).await
+}
+
+/// Responds to one request, or passes it on to the node of its organization; registered as the only service.
+#[cfg(feature = "cluster")]
+pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payload: Payload) -> HttpResponse {
+    let app = &dispatcher.app;
+    let Some(gateway) = &app.gateway else { return dispatch_here(&dispatcher, request, payload).await };
+    match gateway.enter(app, &request, payload).await {
+        Entered::Answered(response) => response,
+        Entered::Here(payload, visit) => {
+            let method = request.method().clone();
+            let response = dispatch_here(&dispatcher, request, payload).await;
+            if gateway.may_answer(&method, visit.as_ref()) { response } else { lapsed() }
+        }
+    }
+}
+
+/// The address of a client that another node has passed on.
+fn passed_on(app: &App, request: &HttpRequest) -> Option<IpAddr> {
+    #[cfg(feature = "cluster")]
+    return app.gateway.as_ref()?.client(request.headers());
+    #[cfg(not(feature = "cluster"))]
+    {
+        let _ = (app, request);
+        None
+    }
+}
+
+/// Responds to one request on this machine.
+async fn dispatch_here(dispatcher: &Dispatcher, request: HttpRequest, payload: Payload) -> HttpResponse {
+    let Dispatcher { app, router, observer } = dispatcher;
     let observed = observer.begin(request.headers());
     let trusted = &app.config.http.trusted_proxies;
     let peer = request.peer_addr().map(|address| address.ip());
-    let address = peer.map(|peer| client_address(trusted, peer, request.headers()));
+    let address = passed_on(app, &request)
+        .or_else(|| peer.map(|peer| client_address(trusted, peer, request.headers())));
     let visitor = Visitor { address, ..Visitor::default() };
     let mut log_fields = AccessLogFields { visitor, ..AccessLogFields::default() };
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);

@@ -18,6 +18,8 @@ pub mod development;
 pub mod dispatch;
 pub mod error;
 pub mod file_stream;
+#[cfg(feature = "cluster")]
+pub mod gateway;
 pub mod host;
 pub mod known_addresses;
 pub mod listener;
@@ -28,6 +30,8 @@ pub mod observe;
 pub mod operations;
 pub mod origins;
 pub mod params;
+#[cfg(feature = "cluster")]
+mod pass_on;
 mod pieces;
 pub mod recent_logins;
 pub mod reply;

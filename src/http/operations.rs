@@ -12,9 +12,38 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Health {
     storage: Storage,
+    /// Only on a node of a cluster.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cluster: Option<Node>,
     /// Only for `millstream doctor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     probe: Option<Probed>,
+}
+
+/// A node of a cluster: that it answers at all shows that it is alive.
+#[derive(Serialize)]
+struct Node {
+    node: String,
+    /// Whether it has its lease, and so may answer for what it owns.
+    is_ready: bool,
+    /// How much longer.
+    lease_ms: u64,
+    /// How many organizations it owns and has opened.
+    owned: usize,
+}
+
+impl Node {
+    #[cfg(feature = "cluster")]
+    fn of(app: &App) -> Option<Self> {
+        let status = app.server.cluster()?.status(&app.server);
+        let lease_ms = u64::try_from(status.lease.as_millis()).unwrap_or(u64::MAX);
+        Some(Self { node: status.node, is_ready: status.is_ready, lease_ms, owned: status.owned })
+    }
+
+    #[cfg(not(feature = "cluster"))]
+    fn of(_: &App) -> Option<Self> {
+        None
+    }
 }
 
 #[derive(Serialize)]
@@ -50,8 +79,13 @@ pub async fn health(app: App, OwnProbe(probe): OwnProbe) -> HandlerResult {
     }
     let status = app.server.storage_status();
     let storage = Storage::of(status);
+    let cluster = Node::of(&app);
+    if let Some(node) = cluster.as_ref().filter(|node| !node.is_ready) {
+        let refusal = ApiError::unavailable("This node has lost its connection to the cluster");
+        return Err(refusal.with("cluster", serde_json::to_value(node).unwrap_or_default()));
+    }
     match status.paused {
-        None => reply(&Health { storage, probe }),
+        None => reply(&Health { storage, cluster, probe }),
         Some(pause) => {
             let storage = serde_json::to_value(&storage).unwrap_or_default();
             let refusal = ApiError::paused(pause).with("storage", storage);

@@ -57,6 +57,8 @@ struct WaitingState {
     is_paused: bool,
     /// The server stops: do not wait for free space any more.
     is_closing: bool,
+    /// The current batch does not wait for further frames.
+    is_hurried: bool,
     is_stopped: bool,
     failure: Option<ProjectionFailure>,
 }
@@ -152,6 +154,11 @@ impl ProjectionSender {
         self.sender.send(applied).map_err(|_| StoreError::ProjectionStopped)
     }
 
+    /// Writes what is queued without waiting for more.
+    pub fn hurry(&self) {
+        self.waiting.state.lock().is_hurried = true;
+    }
+
     /// Why the thread has stopped, if it has; a new projection must be started then.
     pub fn failure(&self) -> Option<ProjectionFailure> {
         self.waiting.state.lock().failure.clone()
@@ -219,10 +226,14 @@ fn collect(first: Applied, receiver: &Receiver<Applied>, waiting: &Waiting) -> V
             break;
         }
         std::thread::sleep(BATCH_TICK);
+        let is_hurried = std::mem::take(&mut waiting.state.lock().is_hurried);
         while batch.len() < BATCH_FRAMES_MAX && bytes < WAITING_BYTES_MAX / 2 {
             let Ok(next) = receiver.try_recv() else { break };
             bytes += next.bytes();
             batch.push(next);
+        }
+        if is_hurried {
+            break;
         }
     }
     batch

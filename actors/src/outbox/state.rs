@@ -42,7 +42,7 @@ impl Outbox {
     }
 
     /// Stops the worker; deliveries in progress are finished.
-    pub(super) fn begin_stop(&self) {
+    pub(crate) fn begin_stop(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.wake();
     }

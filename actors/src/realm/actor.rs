@@ -202,6 +202,24 @@ impl Actor for RealmActor {
     }
 }
 
+/// Ends the actors of the organization on this machine. Whoever polls a queue gets what is there.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct Leave;
+
+impl Handler<Leave> for RealmActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Leave, ctx: &mut Self::Context) {
+        for queue in std::mem::take(&mut *self.registry.queues.write()).into_values() {
+            queue.session.do_send(crate::session::Close);
+        }
+        self.registry.channels.write().clear();
+        self.registry.directs.write().clear();
+        ctx.stop();
+    }
+}
+
 impl Handler<Forget> for RealmActor {
     type Result = ();
 

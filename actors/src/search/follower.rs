@@ -5,7 +5,7 @@ use super::{State, language_of};
 use crate::error::DomainError;
 use crate::queries::MessageSnapshot;
 use crate::shared::RealmShared;
-use model::{MessageId, Place, Sequence, TopicKey};
+use model::{MessageId, Place, RealmId, Sequence, TopicKey};
 use parking_lot::{Condvar, Mutex};
 use roaring::RoaringBitmap;
 use search::{Analyzer, Identity, Index, Language, SearchError, Writer};
@@ -58,6 +58,7 @@ struct Shared {
 #[derive(Default)]
 struct Work {
     new: Vec<Followed>,
+    gone: Vec<RealmId>,
     is_stopping: bool,
 }
 
@@ -108,6 +109,15 @@ impl SearchThread {
         self.shared.woken.notify_one();
     }
 
+    /// Does not index an organization any more, until it is followed again.
+    pub fn unfollow(&self, realm: RealmId) {
+        let mut work = self.shared.work.lock();
+        work.new.retain(|followed| followed.realm.id != realm);
+        work.gone.push(realm);
+        drop(work);
+        self.shared.woken.notify_one();
+    }
+
     /// Ends the thread. What is not written yet is found in the log by the next start. Blocks.
     pub fn stop(&self) {
         self.shared.work.lock().is_stopping = true;
@@ -124,12 +134,14 @@ fn run(shared: &Shared) {
     loop {
         {
             let mut work = shared.work.lock();
-            if !work.is_stopping && work.new.is_empty() {
+            if !work.is_stopping && work.new.is_empty() && work.gone.is_empty() {
                 shared.woken.wait_for(&mut work, TICK);
             }
             if work.is_stopping {
                 return;
             }
+            let gone = std::mem::take(&mut work.gone);
+            realms.retain(|followed| !gone.contains(&followed.realm.id));
             realms.append(&mut work.new);
         }
         // Opening takes milliseconds, writing may take long.

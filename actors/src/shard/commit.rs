@@ -227,6 +227,7 @@ impl Committer {
         let ticket = self.log.append(bytes, slot.epoch).map_err(|error| match error {
             LogError::Behind => DomainError::Overloaded,
             LogError::TooLarge { .. } => DomainError::TooLarge,
+            LogError::Fenced { .. } => DomainError::Stopping,
             error => DomainError::Paused(Pause::from(&error)),
         })?;
         if let (Some(account), Some(budget)) = (account::current(), self.budget.borrow_mut().as_mut()) {
@@ -334,6 +335,8 @@ impl Committer {
     /// Publishes the durable frames, and fails the others if the log has failed.
     pub fn publish_durable(&self) {
         let upto = self.durability.upto();
+        // Before anything is published: their tickets are reported, too.
+        self.drop_fenced();
         loop {
             let batch = self.take_durable(upto);
             let Some(first) = batch.front() else { break };
@@ -365,7 +368,9 @@ impl Committer {
 
     fn publish(&self, realm: &Arc<RealmShared>, batch: VecDeque<Pending>) -> Result<(), DomainError> {
         let Some(fanout) = self.slots.borrow().get(&realm.id).map(|slot| slot.fanout.clone()) else {
-            return Err(DomainError::Stopping);
+            // It was removed; its frames were refused then.
+            refuse(batch);
+            return Ok(());
         };
         let upto = batch.back().map_or(0, |last| last.ticket);
         let mut announced: Vec<Vec<(Event, Audience)>> = Vec::with_capacity(batch.len());
@@ -492,9 +497,11 @@ impl Committer {
 
 mod follow;
 mod keys;
+mod removal;
 mod restart;
 
 use keys::note_keys;
+use removal::refuse;
 
 #[cfg(test)]
 mod tests;

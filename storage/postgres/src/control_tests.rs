@@ -9,9 +9,10 @@ use storage::log::{LogError, RealmLog};
 
 fn node(database: &TestDatabase, name: &str) -> (Control, Identity) {
     let advertise = format!("http://{name}");
-    let found = Control::open(database.database(), SINGLE, Some((name, &advertise))).expect("opens");
-    wait(|| found.0.lease().is_valid());
-    found
+    let control = Control::open(database.database(), SINGLE).expect("opens");
+    let own = control.register(name, &advertise).expect("answered");
+    wait(|| control.lease().is_valid());
+    (control, own)
 }
 
 fn wait(mut is_done: impl FnMut() -> bool) {

@@ -21,7 +21,6 @@ pub(crate) enum What {
     Frame {
         payload: Bytes,
         chain: u64,
-        before: u64,
     },
     Trim,
 }
@@ -102,12 +101,11 @@ impl Shared {
         if is_full {
             return Err(LogError::Behind);
         }
-        let before = owner.chain;
-        let chain = chained(before, &frame.payload);
+        let chain = chained(owner.chain, &frame.payload);
         (owner.last, owner.chain) = (sequence, chain);
         gate.last_ticket += 1;
         gate.queue_bytes += bytes;
-        let what = What::Frame { payload: frame.payload, chain, before };
+        let what = What::Frame { payload: frame.payload, chain };
         gate.queue.push_back(Job { ticket: gate.last_ticket, realm, epoch, sequence, what });
         let ticket = gate.last_ticket;
         drop(guard);

@@ -137,6 +137,7 @@ impl Control {
     /// # Errors
     /// Those of the database.
     pub fn leave(&self, own: &Identity) -> Result<(), PgError> {
+        self.lease.end();
         self.change(LEAVE, vec![text(&own.name), Box::new(own.incarnation)]).map(drop)
     }
 }

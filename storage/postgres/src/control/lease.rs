@@ -32,6 +32,7 @@ pub struct Lease {
     /// Since when it was valid without interruption, likewise.
     since: AtomicU64,
     is_replaced: AtomicBool,
+    is_ended: AtomicBool,
 }
 
 impl Default for Lease {
@@ -41,6 +42,7 @@ impl Default for Lease {
             until: AtomicU64::new(0),
             since: AtomicU64::new(0),
             is_replaced: AtomicBool::new(false),
+            is_ended: AtomicBool::new(false),
         }
     }
 }
@@ -67,6 +69,16 @@ impl Lease {
             true => Duration::from_millis(self.now().saturating_sub(self.since.load(Ordering::Acquire))),
             false => Duration::ZERO,
         }
+    }
+
+    /// Since when it has been valid without interruption. What is known of owners from before may be wrong.
+    pub fn valid_since(&self) -> Option<Instant> {
+        self.is_valid().then(|| self.start + Duration::from_millis(self.since.load(Ordering::Acquire)))
+    }
+
+    /// It is not renewed any more.
+    pub fn end(&self) {
+        self.is_ended.store(true, Ordering::Release);
     }
 
     /// Whether another process has taken the name of this node. It can never be valid again.
@@ -96,9 +108,9 @@ pub(super) async fn keep(
     refresh: Arc<Notify>,
 ) {
     let mut session = None;
-    loop {
+    while !lease.is_ended.load(Ordering::Acquire) {
         let sent = lease.now();
-        // Slots may be lost to others after it has ended: the tables are read before it counts again.
+        // Slots may be lost to others after it has ended: the tables are read again.
         let was_valid = lease.is_valid();
         let wait = match renew(&database, &identity, &mut session).await {
             Ok(true) => {

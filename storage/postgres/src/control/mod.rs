@@ -15,6 +15,7 @@ use crate::schema::{self, Requirements};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot, watch};
 
 pub use lease::Lease;
@@ -34,6 +35,8 @@ pub struct Identity {
 
 /// The control tables, for one process.
 pub struct Control {
+    database: Arc<Database>,
+    handle: Handle,
     queries: Queries,
     /// The cluster's name and the secret that its nodes share.
     name: String,
@@ -52,42 +55,50 @@ ON CONFLICT (name) DO UPDATE SET incarnation = node.incarnation + 1, advertise =
 RETURNING incarnation";
 
 impl Control {
-    /// Connects, checks the server, makes the tables if there are none, and starts the thread. With a name and an address the
-    /// process becomes a node; without, it is a tool.
+    /// Connects, checks the server, makes the tables if there are none, and starts the thread. Blocks.
     ///
     /// # Errors
     /// Those of connecting; [`PgError::Unsafe`].
-    pub fn open(
-        database: Database,
-        requirements: Requirements,
-        node: Option<(&str, &str)>,
-    ) -> Result<(Self, Identity), PgError> {
+    pub fn open(database: Database, requirements: Requirements) -> Result<Self, PgError> {
         let database = Arc::new(database);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let queries = Queries::new(database.clone(), runtime.handle().clone());
+        let handle = runtime.handle().clone();
+        let queries = Queries::new(database.clone(), handle.clone());
         let (started, starting) = sync_channel(1);
         let (stop, stopped) = oneshot::channel::<()>();
         let (sender, table) = watch::channel(Arc::<Table>::default());
-        let (refresh, lease) = (Arc::new(Notify::new()), Arc::new(Lease::default()));
-        let node = node.map(|(name, advertise)| (name.to_owned(), advertise.to_owned()));
-        let run = table::Refresher::new(database.clone(), sender, refresh.clone());
-        let (thread_queries, thread_lease, thread_refresh) =
-            (queries.clone(), lease.clone(), refresh.clone());
+        let refresh = Arc::new(Notify::new());
+        let refresher = table::Refresher::new(database.clone(), sender, refresh.clone());
+        let (thread_database, thread_queries) = (database.clone(), queries.clone());
         std::thread::Builder::new().name("pg-control".to_owned()).spawn(move || {
             runtime.block_on(async move {
-                let begun = begin(&database, &thread_queries, requirements, node).await;
-                let Ok((identity, first)) = begun else { return drop(started.send(begun)) };
-                let is_node = identity.incarnation > 0;
-                let _ = started.send(Ok((identity.clone(), first)));
-                tokio::spawn(run.run());
-                if is_node {
-                    tokio::spawn(lease::keep(database, identity, thread_lease, thread_refresh));
+                let begun = begin(&thread_database, &thread_queries, requirements).await;
+                let is_ready = begun.is_ok();
+                let _ = started.send(begun);
+                if is_ready {
+                    tokio::spawn(refresher.run());
+                    let _ = stopped.await;
                 }
-                let _ = stopped.await;
             });
         })?;
-        let (identity, (name, secret)) = starting.recv().map_err(|_| PgError::Closed)??;
-        Ok((Self { queries, name, secret, table, refresh, lease, _stop: stop }, identity))
+        let (name, secret) = starting.recv().map_err(|_| PgError::Closed)??;
+        let lease = Arc::default();
+        Ok(Self { database, handle, queries, name, secret, table, refresh, lease, _stop: stop })
+    }
+
+    /// Makes this process a node, which renews its lease from now on. Its former process owns nothing any more. Blocks.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub fn register(&self, name: &str, advertise: &str) -> Result<Identity, PgError> {
+        let params: Vec<Param> = vec![Box::new(name.to_owned()), Box::new(advertise.to_owned())];
+        let rows = self.queries.run(REGISTER, params, PATIENCE)?;
+        let incarnation = rows.first().ok_or(PgError::Closed)?.get(0);
+        let identity = Identity { name: name.to_owned(), incarnation };
+        let keeping =
+            lease::keep(self.database.clone(), identity.clone(), self.lease.clone(), self.refresh.clone());
+        self.handle.spawn(keeping);
+        Ok(identity)
     }
 
     /// The name of the cluster.
@@ -122,23 +133,13 @@ impl Control {
     }
 }
 
-type Begun = (Identity, (String, Vec<u8>));
-
 async fn begin(
     database: &Database,
     queries: &Queries,
     requirements: Requirements,
-    node: Option<(String, String)>,
-) -> Result<Begun, PgError> {
+) -> Result<(String, Vec<u8>), PgError> {
     schema::prepare(database, requirements).await?;
     let rows = queries.repeat("SELECT name, secret FROM millstream.cluster", &[], PATIENCE).await?;
     let row = rows.first().ok_or(PgError::Closed)?;
-    let cluster = (row.get(0), row.get(1));
-    let Some((name, advertise)) = node else {
-        return Ok((Identity { name: String::new(), incarnation: 0 }, cluster));
-    };
-    let params: Vec<Param> = vec![Box::new(name.clone()), Box::new(advertise)];
-    let rows = queries.repeat(REGISTER, &params, PATIENCE).await?;
-    let incarnation = rows.first().ok_or(PgError::Closed)?.get(0);
-    Ok((Identity { name, incarnation }, cluster))
+    Ok((row.get(0), row.get(1)))
 }

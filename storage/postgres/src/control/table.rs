@@ -5,7 +5,7 @@ use crate::connect::{Database, Session};
 use crate::error::PgError;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
@@ -68,8 +68,8 @@ pub struct Organization {
 pub struct Table {
     /// Up to which change it is complete.
     pub version: i64,
-    /// How often it was read since the process started.
-    pub reads: u64,
+    /// When it was asked for; none before the first time.
+    pub read_at: Option<Instant>,
     pub nodes: BTreeMap<String, Node>,
     /// Without those that have neither an owner nor organizations.
     pub slots: BTreeMap<i32, Slot>,
@@ -145,7 +145,7 @@ impl Refresher {
             *kept = Some(session);
         }
         let client = &kept.as_ref().ok_or(PgError::Closed)?.client;
-        let known = self.sender.borrow().clone();
+        let (known, read_at) = (self.sender.borrow().clone(), Instant::now());
         let mut table = Table::clone(&known);
         // Changes hold the version until they are committed, so everything up to it can be read.
         let version: i64 = client.query_one("SELECT version FROM millstream.cluster", &[]).await?.get(0);
@@ -170,7 +170,7 @@ impl Refresher {
             table.by_subdomain.insert(subdomain.clone(), realm);
             table.organizations.insert(realm, Organization { realm, subdomain, slot });
         }
-        (table.version, table.reads) = (version, known.reads + 1);
+        (table.version, table.read_at) = (version, Some(read_at));
         Ok(table)
     }
 }

@@ -1,0 +1,248 @@
+//! A server that is one node of a cluster: which organizations it owns, which other node owns the others, and moving them.
+//!
+//! The tables that the nodes share (`postgres::Control`) say who owns a slot, that is, some organizations. [`reconcile`]
+//! compares them again and again with what runs here: it opens what is this node's, closes what is not any more, prepares
+//! what is to be moved here, gives away what is to be moved away, and takes what has no live owner. The epoch of the log
+//! protects an organization from two owners; everything here only decides who tries.
+
+mod leaving;
+mod opening;
+mod operator;
+mod reconcile;
+mod visits;
+
+use crate::DomainError;
+use crate::handle::RealmHandle;
+use crate::server::Server;
+use hmac::{Hmac, Mac};
+use model::RealmId;
+use parking_lot::Mutex;
+use postgres::{Control, Database, Guard, Identity, Requirements, Slot, Table};
+use sha2::Sha256;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::time::Duration;
+use storage::View;
+use storage::folder::SECRET_BYTES;
+use tokio::sync::RwLock;
+
+pub use operator::{NodeLine, Operator, PlacedOrganization};
+pub use postgres::PgError;
+pub use visits::Visit;
+use visits::Visits;
+
+/// How a server takes part in a cluster.
+#[derive(Clone)]
+pub struct ClusterOptions {
+    /// The URL of the database.
+    pub database: String,
+    /// The name of this node.
+    pub node: String,
+    /// The URL at which the other nodes reach it.
+    pub advertise: String,
+    /// Whether a database without synchronous standbys is accepted.
+    pub allow_single_copy: bool,
+}
+
+/// What a node knows of its cluster.
+pub struct Cluster {
+    pub(crate) control: Control,
+    pub(crate) own: Identity,
+    pub(crate) options: ClusterOptions,
+    visits: Visits,
+    /// Slots that a task works on.
+    busy: Mutex<HashSet<i32>>,
+    /// Organizations that were loaded before they are this node's.
+    prepared: Mutex<HashMap<RealmId, View>>,
+    /// Organizations that ran here: the newest frame that the trees have, and the newest that they will have.
+    retired: Mutex<HashMap<RealmId, (Arc<AtomicU64>, u64)>>,
+    /// Organizations are opened under a read lock, and made under a write lock.
+    pub(crate) creating: RwLock<()>,
+    /// The process is about to end: everything is given away.
+    is_leaving: AtomicBool,
+}
+
+/// Where a request for an organization goes.
+pub enum Located {
+    /// This node owns it. It is not moved before the visit ends.
+    Here(RealmHandle, Visit),
+    /// Another node owns it.
+    There(Address),
+    /// It is being opened or moved, or its owner is gone and nobody has taken it yet.
+    Moving,
+    /// This node owns it, but must not answer, because it could not renew its lease.
+    Lapsed,
+    /// There is no such organization.
+    Nowhere,
+}
+
+/// Where another node is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub node: String,
+    pub url: String,
+    /// The epoch of the slot, as this node knows it.
+    pub epoch: i64,
+}
+
+/// The state of a node, for monitoring.
+#[derive(Clone, Debug)]
+pub struct NodeStatus {
+    pub node: String,
+    pub is_ready: bool,
+    pub lease: Duration,
+    /// Organizations that it owns and that run.
+    pub owned: usize,
+}
+
+fn requirements(options: &ClusterOptions) -> Requirements {
+    Requirements { allow_single_copy: options.allow_single_copy }
+}
+
+/// Reads the URL of a database.
+pub(crate) fn database(options: &ClusterOptions) -> Result<Database, DomainError> {
+    Database::parse(&options.database).map_err(|error| failed(&error))
+}
+
+pub(crate) fn failed(error: &PgError) -> DomainError {
+    DomainError::Storage(error.to_string())
+}
+
+impl Cluster {
+    /// Connects to the cluster, if the server is to be a node of one. Blocks.
+    ///
+    /// # Errors
+    /// `Storage` with the reason.
+    pub(crate) fn connect(options: Option<&ClusterOptions>) -> Result<Option<Self>, DomainError> {
+        let Some(options) = options else { return Ok(None) };
+        let control =
+            Control::open(database(options)?, requirements(options)).map_err(|error| failed(&error))?;
+        Ok(Some(Self {
+            control,
+            own: Identity { name: options.node.clone(), incarnation: 0 },
+            options: options.clone(),
+            visits: Visits::default(),
+            busy: Mutex::default(),
+            prepared: Mutex::default(),
+            retired: Mutex::default(),
+            creating: RwLock::default(),
+            is_leaving: AtomicBool::new(false),
+        }))
+    }
+
+    /// Becomes a node, once the data folder is this process's own. Blocks.
+    fn register(&mut self) -> Result<(), DomainError> {
+        let registered = self.control.register(&self.options.node, &self.options.advertise);
+        self.own = registered.map_err(|error| failed(&error))?;
+        let Identity { name, incarnation } = &self.own;
+        tracing::info!(cluster = self.control.name(), node = name, incarnation, "joined");
+        Ok(())
+    }
+
+    /// The secret of all nodes.
+    pub(crate) fn secret(&self) -> Result<[u8; SECRET_BYTES], DomainError> {
+        let secret = self.control.secret().try_into();
+        secret.map_err(|_| DomainError::Storage("the secret of the cluster has another length".into()))
+    }
+
+    /// The key by which nodes know each other's requests.
+    pub fn hop_key(&self) -> String {
+        let mut mac =
+            Hmac::<Sha256>::new_from_slice(self.control.secret()).expect("HMAC takes keys of any length");
+        mac.update(b"requests between the nodes of a cluster");
+        mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    fn guard(&self) -> Guard {
+        Guard { node: self.own.name.clone(), incarnation: self.own.incarnation }
+    }
+
+    /// The newest copy of the control tables.
+    pub fn table(&self) -> Arc<Table> {
+        self.control.table().borrow().clone()
+    }
+
+    /// Waits until the tables were read again, or for `limit`.
+    pub async fn changed(&self, limit: Duration) {
+        let mut table = self.control.table();
+        table.mark_unchanged();
+        let _ = tokio::time::timeout(limit, table.changed()).await;
+    }
+
+    /// Whether this node owns a slot, as far as it knows.
+    fn owns(&self, slot: &Slot) -> bool {
+        slot.owner.as_ref() == Some(&self.own)
+    }
+
+    /// Whether this node has its lease, has read the tables, and runs everything that it owned when it ended.
+    pub(crate) fn is_settled(&self, server: &Server) -> bool {
+        let table = self.table();
+        let is_done = |slot: &Slot| match &slot.owner {
+            Some(owner) if *owner == self.own => {
+                self.busy.lock().is_empty()
+                    && table.in_slot(slot.slot).all(|realm| server.realm(RealmId(realm)).is_some())
+            }
+            Some(owner) => owner.name != self.own.name || table.in_slot(slot.slot).next().is_none(),
+            None => true,
+        };
+        self.is_ready() && table.slots.values().all(is_done)
+    }
+
+    /// Enters a new organization of this node in the directory; none if the subdomain is in use. Blocks.
+    pub(crate) fn make(&self, subdomain: &str) -> Result<Option<RealmId>, PgError> {
+        Ok(self.control.create(&self.own, subdomain)?.map(RealmId))
+    }
+
+    /// The id of an organization that this node owns by the tables.
+    pub(crate) fn own_organization(&self, subdomain: &str) -> Option<RealmId> {
+        let table = self.table();
+        let found = table.organization(subdomain)?;
+        table.slots.get(&found.slot).filter(|slot| self.owns(slot)).map(|_| RealmId(found.realm))
+    }
+
+    /// Whether this node may answer for what it owns.
+    pub fn is_ready(&self) -> bool {
+        self.is_ready_with(&self.table())
+    }
+
+    /// The same with a copy of the tables: one from before the lease may not know that others own something now.
+    fn is_ready_with(&self, table: &Table) -> bool {
+        let since = self.control.lease().valid_since();
+        since.zip(table.read_at).is_some_and(|(since, read_at)| since <= read_at)
+    }
+
+    /// Where requests for the organization with a subdomain go.
+    pub fn locate(self: &Arc<Self>, server: &Server, subdomain: &str) -> Located {
+        let table = self.table();
+        let Some(found) = table.organization(subdomain) else { return Located::Nowhere };
+        let Some(slot) = table.slots.get(&found.slot) else { return Located::Moving };
+        if !self.owns(slot) {
+            let owner = slot.owner.as_ref().and_then(|owner| table.live(owner));
+            return owner.map_or(Located::Moving, |owner| {
+                let (node, url) = (owner.identity.name.clone(), owner.advertise.clone());
+                Located::There(Address { node, url, epoch: slot.epoch })
+            });
+        }
+        if !self.is_ready_with(&table) {
+            return Located::Lapsed;
+        }
+        let id = RealmId(found.realm);
+        let visit = self.visits.enter(self, id);
+        match visit.zip(server.realm(id)) {
+            Some((visit, handle)) => Located::Here(handle, visit),
+            None => Located::Moving,
+        }
+    }
+
+    /// The state of this node.
+    pub fn status(&self, server: &Server) -> NodeStatus {
+        let lease = self.control.lease();
+        NodeStatus {
+            node: self.own.name.clone(),
+            is_ready: self.is_ready(),
+            lease: lease.remaining(),
+            owned: server.realms().len(),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Compares the control tables with what runs here, and does what is missing.
+
+use super::Cluster;
+use crate::server::Server;
+use model::RealmId;
+use postgres::{Slot, Table};
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// How often it compares without a change of the tables.
+const TICK: Duration = Duration::from_millis(500);
+/// For how long this node must have had its lease before it takes what others own: after an outage of the database all leases
+/// have ended, and their owners must have the time to renew them.
+const SETTLED: Duration = Duration::from_secs(6);
+/// By how much the nodes that are not the first choice for a slot wait.
+const SECOND_CHOICE: Duration = Duration::from_secs(3);
+
+/// What is to be done with a slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Task {
+    Open,
+    Prepare,
+    Give(String),
+    AskToMove(String),
+}
+
+impl Cluster {
+    /// Nodes that could own what this one gives away.
+    fn heirs<'t>(&self, table: &'t Table) -> Vec<&'t str> {
+        let nodes = table.nodes.values();
+        let others =
+            nodes.filter(|node| node.is_alive() && !node.is_draining && node.identity.name != self.own.name);
+        others.map(|node| node.identity.name.as_str()).collect()
+    }
+
+    /// Whether there is another node.
+    pub(super) fn has_heirs(&self) -> bool {
+        !self.heirs(&self.table()).is_empty()
+    }
+
+    fn is_leaving(&self, table: &Table) -> bool {
+        let is_draining = table.nodes.get(&self.own.name).is_some_and(|own| own.is_draining);
+        is_draining || self.is_leaving.load(Ordering::SeqCst)
+    }
+
+    /// What is to be done with a slot that has organizations.
+    fn task(&self, table: &Table, slot: &Slot, is_running: bool) -> Option<Task> {
+        if !self.owns(slot) {
+            let is_target = slot.target.as_ref() == Some(&self.own.name);
+            return (is_target && !slot.is_prepared).then_some(Task::Prepare);
+        }
+        if !is_running {
+            return Some(Task::Open);
+        }
+        let heirs = self.heirs(table);
+        match &slot.target {
+            Some(target) if heirs.contains(&target.as_str()) => {
+                slot.is_prepared.then(|| Task::Give(target.clone()))
+            }
+            _ if self.is_leaving(table) => {
+                let best = heirs.into_iter().max_by_key(|name| rank(name, slot.slot));
+                best.map(|best| Task::AskToMove(best.to_owned()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Slots without a live owner that this node may take.
+    fn orphans(&self, table: &Table) -> Vec<i32> {
+        let lease = self.control.lease().valid_for();
+        if self.is_leaving(table) || lease.is_zero() {
+            return Vec::new();
+        }
+        let used: BTreeSet<i32> = table.organizations.values().map(|found| found.slot).collect();
+        let mut candidates = self.heirs(table);
+        candidates.push(&self.own.name);
+        let is_orphan = |slot: &&Slot| {
+            let Some(owner) = &slot.owner else { return true };
+            if owner.name == self.own.name {
+                return owner.incarnation < self.own.incarnation;
+            }
+            let best = candidates.iter().max_by_key(|name| rank(name, slot.slot));
+            let wait = if best == Some(&self.own.name.as_str()) { SETTLED } else { SETTLED + SECOND_CHOICE };
+            // The owner's lease is over for as long as it would have to be waited for.
+            let over = table.nodes.get(&owner.name).map_or(0.0, |node| -node.lease_secs);
+            let patience = (wait - SETTLED).as_secs_f64();
+            table.live(owner).is_none() && lease >= wait && over >= patience
+        };
+        table
+            .slots
+            .values()
+            .filter(|slot| used.contains(&slot.slot))
+            .filter(is_orphan)
+            .map(|slot| slot.slot)
+            .collect()
+    }
+
+    /// Runs a task for a slot, unless another one is running.
+    fn run(self: &Arc<Self>, slot: i32, task: impl Future<Output = ()> + 'static) {
+        if !self.busy.lock().insert(slot) {
+            return;
+        }
+        let cluster = self.clone();
+        actix::spawn(async move {
+            task.await;
+            cluster.busy.lock().remove(&slot);
+            cluster.control.refresh();
+        });
+    }
+}
+
+/// The preference of a node for a slot: the same on all nodes, and different for each slot.
+fn rank(node: &str, slot: i32) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (node, slot).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Server {
+    /// Compares and acts until the server ends.
+    pub(crate) async fn run_cluster(server: Weak<Self>, cluster: Arc<Cluster>) {
+        let mut table = cluster.control.table();
+        loop {
+            {
+                let Some(server) = server.upgrade() else { return };
+                server.reconcile(&cluster).await;
+            }
+            let Some(health) = server.upgrade().map(|server| server.health.clone()) else { return };
+            tokio::select! {
+                changed = tokio::time::timeout(TICK, table.changed()) => {
+                    if matches!(changed, Ok(Err(_))) {
+                        return;
+                    }
+                }
+                () = health.fence_noted.notified() => {}
+            }
+        }
+    }
+
+    async fn reconcile(self: &Arc<Self>, cluster: &Arc<Cluster>) {
+        for realm in self.health.take_fenced() {
+            self.stop_realm(cluster, realm, false).await;
+            cluster.control.refresh();
+        }
+        let table = cluster.table();
+        if table.read_at.is_none() {
+            return;
+        }
+        self.close_lost(cluster, &table).await;
+        let used: BTreeSet<i32> = table.organizations.values().map(|found| found.slot).collect();
+        for slot in used.iter().filter_map(|slot| table.slots.get(slot)) {
+            let is_running = table.in_slot(slot.slot).all(|realm| self.realm(RealmId(realm)).is_some());
+            if let Some(task) = cluster.task(&table, slot, is_running) {
+                self.begin(cluster, slot.slot, task);
+            }
+        }
+        let is_near = |realm: RealmId| {
+            let slot = table.slot_of(realm.0);
+            slot.is_some_and(|slot| cluster.owns(slot) || slot.target.as_ref() == Some(&cluster.own.name))
+        };
+        cluster.forget_prepared(is_near);
+        self.claim(cluster, &table);
+        metrics::gauge!("millstream_cluster_organizations_owned").set(self.realms().len() as f64);
+    }
+
+    /// Closes what another node owns by the tables. Its log has fenced this one, or will.
+    async fn close_lost(&self, cluster: &Arc<Cluster>, table: &Table) {
+        for handle in self.realms() {
+            let id = handle.id();
+            let slot = table.slot_of(id.0);
+            // What is not in the tables yet was just made.
+            if slot.is_some_and(|slot| !cluster.owns(slot) && !cluster.busy.lock().contains(&slot.slot)) {
+                tracing::warn!(realm = %id, "another node owns the organization; it is closed here");
+                self.stop_realm(cluster, id, false).await;
+            }
+        }
+    }
+
+    fn begin(self: &Arc<Self>, cluster: &Arc<Cluster>, slot: i32, task: Task) {
+        let (server, own) = (self.clone(), cluster.clone());
+        match task {
+            Task::Open => cluster.run(slot, async move { server.open_slot(&own, slot).await }),
+            Task::Give(target) => cluster.run(slot, async move { server.give(&own, slot, target).await }),
+            Task::Prepare => cluster.run(slot, async move { server.prepare_slot(&own, slot).await }),
+            Task::AskToMove(target) => cluster.run(slot, async move {
+                let asked =
+                    tokio::task::spawn_blocking(move || own.control.request_move(slot, &target)).await;
+                if let Ok(Err(error)) = asked {
+                    tracing::warn!(slot, %error, "the slot cannot be moved yet");
+                }
+            }),
+        }
+    }
+
+    async fn open_slot(self: &Arc<Self>, cluster: &Arc<Cluster>, slot: i32) {
+        let realms: Vec<RealmId> = cluster.table().in_slot(slot).map(RealmId).collect();
+        for realm in realms {
+            if let Err(error) = self.open_owned(cluster, realm).await {
+                tracing::error!(%realm, %error, "the organization cannot be opened");
+                tokio::time::sleep(TICK).await;
+            }
+        }
+    }
+
+    async fn prepare_slot(self: &Arc<Self>, cluster: &Arc<Cluster>, slot: i32) {
+        let realms: Vec<RealmId> = cluster.table().in_slot(slot).map(RealmId).collect();
+        let (own, server) = (cluster.clone(), self.clone());
+        let prepared = tokio::task::spawn_blocking(move || {
+            for realm in realms {
+                // The second time it reads what came while it read the first time.
+                for _ in 0..2 {
+                    own.prepare(&*server.log_of(realm), &server.trees, realm)
+                        .map_err(|error| error.to_string())?;
+                }
+            }
+            own.control.note_prepared(&own.own, slot).map_err(|error| error.to_string())
+        });
+        if let Ok(Err(error)) = prepared.await {
+            tracing::error!(slot, error, "the slot cannot be moved here");
+            tokio::time::sleep(TICK).await;
+        }
+    }
+
+    fn claim(self: &Arc<Self>, cluster: &Arc<Cluster>, table: &Table) {
+        let orphans = cluster.orphans(table);
+        let Some(first) = orphans.first().copied() else { return };
+        let own = cluster.clone();
+        cluster.run(-1 - first, async move {
+            match tokio::task::spawn_blocking(move || own.control.claim(&own.own, orphans)).await {
+                Ok(Ok(taken)) => {
+                    metrics::counter!("millstream_cluster_takeovers_total").increment(taken.len() as u64);
+                    tracing::info!(slots = taken.len(), "slots without an owner taken");
+                }
+                Ok(Err(error)) => tracing::warn!(%error, "slots could not be taken"),
+                Err(error) => tracing::error!(%error, "slots could not be taken"),
+            }
+        });
+    }
+}

@@ -1,0 +1,131 @@
+//! The parts of a server that differ on a node of a cluster.
+
+use super::{OpenLog, Server};
+use crate::cluster::{Cluster, failed};
+use crate::error::DomainError;
+use crate::handle::RealmHandle;
+use crate::options::Options;
+use model::RealmId;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use storage::checkpoint::Started;
+use storage::{DataFolder, StoreError, Trees, View};
+use tokio::sync::RwLockWriteGuard;
+
+/// The cluster that the server is a node of, if any.
+pub(super) type Node = Option<Arc<Cluster>>;
+
+/// How long a start waits for the first lease, and for what this node owned before.
+const JOIN_MAX: Duration = Duration::from_secs(30);
+const JOIN_TICK: Duration = Duration::from_millis(20);
+
+/// What a server starts with.
+pub(super) struct Data {
+    pub folder: DataFolder,
+    pub logs: Vec<OpenLog>,
+    pub trees: Trees,
+    pub started: Option<Vec<Started>>,
+    pub node: Node,
+}
+
+/// Opens the data folder, the logs and the trees.
+pub(super) fn open_data(options: &Options) -> Result<Data, DomainError> {
+    let cluster = Cluster::connect(options.cluster.as_ref())?;
+    let mut secret = [0u8; storage::folder::SECRET_BYTES];
+    match &cluster {
+        Some(cluster) => secret = cluster.secret()?,
+        None => getrandom::fill(&mut secret).map_err(|error| DomainError::Storage(error.to_string()))?,
+    }
+    let folder = DataFolder::open(&options.data, options.shards, secret)?;
+    let Some(mut cluster) = cluster else {
+        folder.check_journals()?;
+        let (logs, trees, started) = crate::opening::open_data(&folder, options)?;
+        return Ok(Data { folder, logs, trees, started, node: None });
+    };
+    let (logs, trees) = cluster.open_data(&folder, options)?;
+    Ok(Data { folder, logs, trees, started: None, node: Some(Arc::new(cluster)) })
+}
+
+impl Server {
+    /// The cluster that the server is a node of, if any.
+    pub fn cluster(&self) -> Option<&Arc<Cluster>> {
+        self.node.as_ref()
+    }
+
+    /// Whether the logs are in a cluster's database.
+    pub(crate) fn is_node(&self) -> bool {
+        self.node.is_some()
+    }
+
+    /// Begins to own organizations, and waits for those that this node owned before. False for a server alone.
+    pub(super) async fn join(self: &Arc<Self>) -> Result<bool, DomainError> {
+        let Some(cluster) = self.cluster().cloned() else { return Ok(false) };
+        actix::spawn(Self::run_cluster(Arc::downgrade(self), cluster.clone()));
+        let start = Instant::now();
+        while !cluster.is_settled(self) && start.elapsed() < JOIN_MAX {
+            tokio::time::sleep(JOIN_TICK).await;
+        }
+        Ok(true)
+    }
+
+    /// Whether an organization exists on another node.
+    pub fn is_placed_away(&self, subdomain: &str) -> bool {
+        let is_known = |cluster: &Arc<Cluster>| {
+            cluster.table().organization(subdomain).is_some() && cluster.own_organization(subdomain).is_none()
+        };
+        self.cluster().is_some_and(is_known)
+    }
+
+    /// Held while an organization is made: nobody opens one meanwhile.
+    pub(super) async fn making(&self) -> Option<RwLockWriteGuard<'_, ()>> {
+        match &self.node {
+            Some(cluster) => Some(cluster.creating.write().await),
+            None => None,
+        }
+    }
+
+    /// An id for a new organization; in a cluster it is in the directory from here on, as this node's.
+    pub(super) async fn new_id(&self, subdomain: &str) -> Result<RealmId, DomainError> {
+        let Some(cluster) = self.cluster().cloned() else { return self.next_id() };
+        let in_use = || rules::RuleError::SettingInvalid { name: "subdomain".into() }.into();
+        let name = subdomain.to_owned();
+        let made = tokio::task::spawn_blocking(move || cluster.make(&name)).await;
+        let made = made.map_err(|error| DomainError::Storage(error.to_string()))?;
+        match made.map_err(|error| failed(&error))? {
+            Some(id) => Ok(id),
+            // A node that ended while it made the organization has left an empty log.
+            None => self.begun(subdomain).await?.ok_or_else(in_use),
+        }
+    }
+
+    /// An organization of this node that has no frame yet.
+    async fn begun(&self, subdomain: &str) -> Result<Option<RealmId>, DomainError> {
+        let Some(id) = self.cluster().and_then(|cluster| cluster.own_organization(subdomain)) else {
+            return Ok(None);
+        };
+        let log = self.log_of(id);
+        let is_empty =
+            tokio::task::spawn_blocking(move || Ok::<_, StoreError>(log.read(id.0, 1)?.next().is_none()));
+        let is_empty = is_empty.await.map_err(|error| DomainError::Storage(error.to_string()))??;
+        Ok((is_empty && self.realm(id).is_none()).then_some(id))
+    }
+
+    /// Starts an organization that was opened for this node.
+    pub(crate) async fn start_owned(&self, view: View, epoch: u64) -> Result<(), DomainError> {
+        self.shard_of(view.realm()).durability.forget_fence(view.realm());
+        self.start_realm(view, epoch).await.map(drop)
+    }
+
+    /// Forgets an organization that was stopped here.
+    pub(crate) fn remove_handle(&self, handle: &RealmHandle) {
+        self.search.unfollow(handle.id());
+        let mut realms = self.realms.write();
+        realms.by_id.remove(&handle.id());
+        realms.by_subdomain.retain(|_, known| known.id() != handle.id());
+    }
+
+    /// Ends the lease of the node.
+    pub(super) async fn end_node(&self) {
+        self.end_lease().await;
+    }
+}

@@ -1,0 +1,51 @@
+//! Organizations that leave a shard: they are moved to another machine, or another machine has taken them.
+
+use super::{Committer, Pending};
+use crate::error::DomainError;
+use model::RealmId;
+use std::collections::VecDeque;
+use storage::log::Ticket;
+
+/// Tells the callers that nothing of these will be published.
+pub(super) fn refuse(pending: impl IntoIterator<Item = Pending>) {
+    for done in pending.into_iter().filter_map(|pending| pending.done) {
+        done(Err(DomainError::Stopping));
+    }
+}
+
+impl Committer {
+    /// Decides nothing more in an organization; what is not published is refused.
+    pub fn remove_realm(&self, realm: RealmId) {
+        self.slots.borrow_mut().remove(&realm);
+        self.uncommitted.borrow_mut().forget(realm, Ticket::MAX);
+        self.targets.borrow_mut().retain(|(of, _), _| *of != realm);
+        refuse(self.take_pending(|pending| pending.realm.id == realm));
+    }
+
+    /// Removes the organizations that another machine owns, after publishing what was stored before.
+    pub(super) fn drop_fenced(&self) {
+        for (realm, from) in self.durability.fenced() {
+            if !self.slots.borrow().contains_key(&realm) {
+                continue;
+            }
+            tracing::warn!(%realm, "another machine owns the organization; it is closed here");
+            let lost = self.take_pending(|pending| pending.realm.id == realm && pending.ticket >= from);
+            let stored = self.take_pending(|pending| pending.realm.id == realm);
+            if let Some(shared) = stored.front().map(|first| first.realm.clone())
+                && let Err(error) = self.publish(&shared, stored)
+            {
+                tracing::error!(%error, "durable frames cannot be published");
+            }
+            self.remove_realm(realm);
+            refuse(lost);
+            self.health.note_fenced(realm);
+        }
+    }
+
+    fn take_pending(&self, is_wanted: impl Fn(&Pending) -> bool) -> VecDeque<Pending> {
+        let mut pending = self.pending.borrow_mut();
+        let (taken, kept) = pending.drain(..).partition(is_wanted);
+        *pending = kept;
+        taken
+    }
+}

@@ -1,0 +1,115 @@
+//! `millstream cluster`: the nodes of a cluster, and what they own.
+
+use super::data::DataArgs;
+use super::error::CliError;
+use crate::admin::Answer;
+use crate::server::cluster_options;
+use actors::cluster::{NodeLine, Operator, PlacedOrganization};
+use serde_json::{Value, json};
+
+/// Commands for a cluster. They need its database, not a running node.
+#[derive(Debug, clap::Subcommand)]
+pub enum ClusterCommand {
+    /// List the nodes, and the organizations with their owners
+    Status(DataArgs),
+    /// Make a node give away everything that it owns, for an upgrade; waits until it owns nothing
+    Drain(NodeArgs),
+    /// Let a node that was drained own organizations again
+    Resume(NodeArgs),
+    /// Move an organization to a node; waits until it is there
+    Move(MoveArgs),
+}
+
+/// The arguments of `cluster drain` and `cluster resume`.
+#[derive(Debug, clap::Args)]
+pub struct NodeArgs {
+    /// Name of the node
+    node: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+/// The arguments of `cluster move`.
+#[derive(Debug, clap::Args)]
+pub struct MoveArgs {
+    /// Subdomain of the organization; - for the one without
+    subdomain: String,
+    /// Name of the node
+    node: String,
+    #[command(flatten)]
+    data: DataArgs,
+}
+
+/// Runs the command.
+pub fn run(command: ClusterCommand) -> Result<(), CliError> {
+    match command {
+        ClusterCommand::Status(data) => status(&data),
+        ClusterCommand::Drain(args) => {
+            connect(&args.data)?.drain(&args.node, true)?;
+            let line = format!("Node {} owns nothing any more.", args.node);
+            args.data.print(&Answer::of(line, json!({"node": args.node})));
+            Ok(())
+        }
+        ClusterCommand::Resume(args) => {
+            connect(&args.data)?.drain(&args.node, false)?;
+            let line = format!("Node {} may own organizations again.", args.node);
+            args.data.print(&Answer::of(line, json!({"node": args.node})));
+            Ok(())
+        }
+        ClusterCommand::Move(args) => {
+            let subdomain = if args.subdomain == "-" { "" } else { &args.subdomain };
+            connect(&args.data)?.move_to(subdomain, &args.node)?;
+            let line = format!("The organization is on node {}.", args.node);
+            args.data.print(&Answer::of(line, json!({"subdomain": subdomain, "node": args.node})));
+            Ok(())
+        }
+    }
+}
+
+fn connect(data: &DataArgs) -> Result<Operator, CliError> {
+    let Some(options) = cluster_options(&data.load()?) else {
+        return Err(CliError::Refused("cluster.database is not set".to_owned()));
+    };
+    Ok(Operator::connect(&options)?)
+}
+
+fn status(data: &DataArgs) -> Result<(), CliError> {
+    let operator = connect(data)?;
+    let (nodes, organizations) = (operator.nodes()?, operator.organizations()?);
+    let lines = nodes.iter().map(node_line).chain(organizations.iter().map(organization_line)).collect();
+    let value = json!({
+        "nodes": nodes.iter().map(node_value).collect::<Vec<_>>(),
+        "organizations": organizations.iter().map(organization_value).collect::<Vec<_>>(),
+    });
+    data.print(&Answer { table: None, lines, value });
+    Ok(())
+}
+
+fn node_line(node: &NodeLine) -> String {
+    let state = match (node.is_alive, node.is_draining) {
+        (false, _) => "gone",
+        (true, true) => "draining",
+        (true, false) => "alive",
+    };
+    format!("node {} at {}: {state}, owns {} organizations", node.node, node.advertise, node.organizations)
+}
+
+fn organization_line(organization: &PlacedOrganization) -> String {
+    let name = if organization.subdomain.is_empty() { "-" } else { &organization.subdomain };
+    let node = organization.node.as_deref().unwrap_or("no node");
+    format!("organization {name} ({}): {node}, epoch {}", organization.realm, organization.epoch)
+}
+
+fn node_value(node: &NodeLine) -> Value {
+    json!({
+        "node": node.node, "incarnation": node.incarnation, "advertise": node.advertise, "is_alive": node.is_alive,
+        "is_draining": node.is_draining, "lease_secs": node.lease_secs, "organizations": node.organizations,
+    })
+}
+
+fn organization_value(organization: &PlacedOrganization) -> Value {
+    json!({
+        "subdomain": organization.subdomain, "realm": organization.realm, "slot": organization.slot,
+        "node": organization.node, "epoch": organization.epoch,
+    })
+}

@@ -1,0 +1,164 @@
+//! Requests on a node of a cluster: any node takes any request, and passes it on to the one that owns the organization.
+//!
+//! The path of a request has at most two hops: from the node that the client reached to the owner, and, while the
+//! organization is being moved, from there to the new owner. Headers say how many there were, with a key that only nodes
+//! have. A request that waits for a move or a takeover is not sent yet, so nothing is done twice; one whose connection broke
+//! after it was sent is only repeated if it reads.
+
+use super::address::client_address;
+use super::app::App;
+use super::error::ApiError;
+use super::pass_on::{Passed, pass_on};
+use actix_web::http::Method;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{HOST, HeaderMap, HeaderName};
+use actix_web::web::Payload;
+use actix_web::{HttpRequest, HttpResponse};
+use actors::cluster::{Address, Cluster, Located, Visit};
+use reqwest::Client;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use subtle::ConstantTimeEq;
+
+/// How long a request waits for an owner of its organization.
+const WAIT_MAX: Duration = Duration::from_secs(12);
+/// The same for a request that another node has passed on: that node waits, too.
+const WAIT_PASSED_MAX: Duration = Duration::from_secs(3);
+/// How often it is tried again without a change of the tables.
+const TICK: Duration = Duration::from_millis(20);
+/// How many nodes may pass on a request.
+const HOPS_MAX: u32 = 2;
+
+/// How many nodes have passed on a request.
+pub(super) const HOPS: HeaderName = HeaderName::from_static("x-millstream-hops");
+/// Shows that a node has done so.
+pub(super) const KEY: HeaderName = HeaderName::from_static("x-millstream-key");
+/// The address of the client.
+pub(super) const CLIENT: HeaderName = HeaderName::from_static("x-millstream-client");
+/// The epoch under which the sender knows the owner.
+pub(super) const EPOCH: HeaderName = HeaderName::from_static("x-millstream-epoch");
+
+/// Paths that are about this node and not about an organization.
+const OWN_PATHS: [&str; 2] = ["/health", "/metrics"];
+/// The same of development servers.
+const OWN_DEVELOPMENT_PATHS: [&str; 2] = ["/dev/", "/emails"];
+
+/// Passes on requests.
+pub struct Gateway {
+    pub(super) cluster: Arc<Cluster>,
+    pub(super) client: Client,
+    pub(super) key: String,
+}
+
+/// What becomes of a request.
+pub enum Entered {
+    /// It is for this node. The organization stays until the visit ends.
+    Here(Payload, Option<Visit>),
+    /// It was passed on, or refused.
+    Answered(HttpResponse),
+}
+
+impl Gateway {
+    /// A gateway of a node.
+    pub fn new(cluster: Arc<Cluster>) -> Result<Self, reqwest::Error> {
+        crate::integrations::http_client::use_ring();
+        let client = Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .connect_timeout(Duration::from_secs(2))
+            .tcp_nodelay(true)
+            .http1_only()
+            .build()?;
+        let key = cluster.hop_key();
+        Ok(Self { cluster, client, key })
+    }
+
+    /// How many nodes have passed on a request; 0 for one of a client.
+    pub(super) fn hops(&self, headers: &HeaderMap) -> u32 {
+        let key = headers.get(&KEY).map(|key| key.as_bytes()).unwrap_or_default();
+        if !bool::from(key.ct_eq(self.key.as_bytes())) {
+            return 0;
+        }
+        let hops = headers.get(&HOPS).and_then(|hops| hops.to_str().ok()?.parse().ok());
+        hops.unwrap_or(HOPS_MAX)
+    }
+
+    /// The client's address, if another node has passed on the request.
+    pub fn client(&self, headers: &HeaderMap) -> Option<IpAddr> {
+        if self.hops(headers) == 0 {
+            return None;
+        }
+        headers.get(&CLIENT)?.to_str().ok()?.parse().ok()
+    }
+
+    /// Finds the node that answers a request, waits for one if there is none, and passes the request on to it.
+    pub async fn enter(&self, app: &App, request: &HttpRequest, mut payload: Payload) -> Entered {
+        let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+        let Some(subdomain) = app.hosts.subdomain_of(host).filter(|_| !is_own(app, request.path())) else {
+            return Entered::Here(payload, None);
+        };
+        let hops = self.hops(request.headers());
+        let deadline = Instant::now() + if hops == 0 { WAIT_MAX } else { WAIT_PASSED_MAX };
+        loop {
+            match self.cluster.locate(&app.server, &subdomain) {
+                Located::Nowhere => return Entered::Here(payload, None),
+                Located::Here(_, visit) => return Entered::Here(payload, Some(visit)),
+                Located::Lapsed => return Entered::Answered(lapsed()),
+                Located::Moving => {}
+                Located::There(_) if hops >= HOPS_MAX => {}
+                Located::There(address) => {
+                    match self.send(app, request, payload, (&address, hops + 1)).await {
+                        Passed::Answered(response) => return Entered::Answered(response),
+                        Passed::Unsent(back) => payload = back,
+                    }
+                }
+            }
+            if Instant::now() > deadline {
+                return Entered::Answered(misdirected(hops));
+            }
+            self.cluster.changed(TICK).await;
+        }
+    }
+
+    async fn send(
+        &self,
+        app: &App,
+        request: &HttpRequest,
+        payload: Payload,
+        (address, hops): (&Address, u32),
+    ) -> Passed {
+        metrics::counter!("millstream_cluster_forwarded_total").increment(1);
+        let peer = request.peer_addr().map(|peer| peer.ip());
+        let trusted = &app.config.http.trusted_proxies;
+        let seen = peer.map(|peer| client_address(trusted, peer, request.headers()));
+        let client = self.client(request.headers()).or(seen);
+        pass_on(self, request, payload, (address, hops, client)).await
+    }
+
+    /// Whether an answer that reads may be given: the lease may have ended meanwhile, and another node may have newer data.
+    pub fn may_answer(&self, method: &Method, visit: Option<&Visit>) -> bool {
+        let is_reading = matches!(*method, Method::GET | Method::HEAD);
+        visit.is_none() || !is_reading || self.cluster.is_ready()
+    }
+}
+
+fn is_own(app: &App, path: &str) -> bool {
+    OWN_PATHS.contains(&path)
+        || (app.is_development && OWN_DEVELOPMENT_PATHS.iter().any(|start| path.starts_with(start)))
+}
+
+/// This node could not renew its lease.
+pub fn lapsed() -> HttpResponse {
+    ApiError::unavailable("This node has lost its connection to the cluster; try again in a moment")
+        .into_response()
+}
+
+/// Nobody owns the organization now; for another node: this node does not own it.
+fn misdirected(hops: u32) -> HttpResponse {
+    let error = ApiError::unavailable("The organization is being moved; try again in a moment");
+    match hops {
+        0 => error.into_response(),
+        _ => error.status(StatusCode::MISDIRECTED_REQUEST).into_response(),
+    }
+}

@@ -1,0 +1,183 @@
+//! Sending a request to another node, and its response back, without holding more than a few pieces of either.
+
+use super::error::ApiError;
+use super::gateway::{CLIENT, EPOCH, Gateway, HOPS, KEY};
+use actix_web::body::SizedStream;
+use actix_web::dev::Payload as DevPayload;
+use actix_web::error::PayloadError;
+use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::{Method, StatusCode};
+use actix_web::web::Payload;
+use actix_web::{FromRequest, HttpRequest, HttpResponse};
+use actors::cluster::Address;
+use bytes::{Bytes, BytesMut};
+use futures_util::{Stream, StreamExt, stream};
+use std::net::IpAddr;
+use std::pin::Pin;
+use tokio::sync::mpsc;
+
+/// A body up to this size is read before it is sent, so that it can be sent again to another node.
+const KEPT_BYTES_MAX: usize = 64 << 10;
+/// Pieces of a longer body that wait to be sent.
+const PIECES_MAX: usize = 4;
+/// A response up to this size is sent in one piece.
+const WHOLE_BYTES_MAX: u64 = 64 << 10;
+
+/// Headers of one connection, and those that only nodes may send.
+const OWN_HEADERS: [HeaderName; 13] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::EXPECT,
+    HOPS,
+    KEY,
+    CLIENT,
+    EPOCH,
+];
+
+/// What became of a request.
+pub enum Passed {
+    Answered(HttpResponse),
+    /// It was not sent, or that node did not take it: it may be sent again.
+    Unsent(Payload),
+}
+
+type Pieces = Pin<Box<dyn Stream<Item = Result<Bytes, PayloadError>>>>;
+
+/// The body of a request.
+enum Body {
+    Kept(Bytes),
+    Long(Payload),
+}
+
+/// Sends a request to a node.
+pub async fn pass_on(
+    gateway: &Gateway,
+    request: &HttpRequest,
+    payload: Payload,
+    (address, hops, client): (&Address, u32, Option<IpAddr>),
+) -> Passed {
+    let body = match read(request.headers(), payload).await {
+        Ok(body) => body,
+        Err(refused) => return Passed::Answered(refused.into_response()),
+    };
+    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
+    let url = format!("{}{path}", address.url.trim_end_matches('/'));
+    let method = request.method().as_str().parse().unwrap_or(reqwest::Method::GET);
+    let mut sent = gateway.client.request(method, url);
+    for (name, value) in request.headers().iter().filter(|(name, _)| !OWN_HEADERS.contains(name)) {
+        sent = sent.header(name.as_str(), value.as_bytes());
+    }
+    sent = sent.header(HOPS.as_str(), hops).header(KEY.as_str(), gateway.key.as_str());
+    sent = sent.header(EPOCH.as_str(), address.epoch);
+    if let Some(client) = client {
+        sent = sent.header(CLIENT.as_str(), client.to_string());
+    }
+    let (sent, kept) = match body {
+        Body::Kept(bytes) if bytes.is_empty() => (sent, Some(bytes)),
+        Body::Kept(bytes) => (sent.body(bytes.clone()), Some(bytes)),
+        Body::Long(payload) => (sent.body(reqwest::Body::wrap_stream(pieces(payload))), None),
+    };
+    let answered = sent.send().await;
+    match (answered, kept) {
+        (Ok(response), Some(kept))
+            if response.status().as_u16() == StatusCode::MISDIRECTED_REQUEST.as_u16() =>
+        {
+            unsent(request, kept).await
+        }
+        (Ok(response), _) => Passed::Answered(answer(response, request.method()).await),
+        (Err(error), Some(kept)) if error.is_connect() || *request.method() == Method::GET => {
+            tracing::debug!(node = address.node, %error, "a request is sent again");
+            unsent(request, kept).await
+        }
+        (Err(error), _) => {
+            tracing::warn!(node = address.node, %error, "it is unknown whether a request was executed");
+            Passed::Answered(unknown())
+        }
+    }
+}
+
+/// The outcome of a change is unknown. Clients with a `local_id` or that read before they repeat are safe.
+fn unknown() -> HttpResponse {
+    let error =
+        ApiError::unavailable("The connection inside the cluster broke; it is unknown whether this was done");
+    error.status(StatusCode::BAD_GATEWAY).into_response()
+}
+
+async fn read(headers: &HeaderMap, mut payload: Payload) -> Result<Body, ApiError> {
+    let length =
+        headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    let is_kept = match length {
+        Some(length) => length <= KEPT_BYTES_MAX,
+        None => !headers.contains_key(header::TRANSFER_ENCODING),
+    };
+    if !is_kept {
+        return Ok(Body::Long(payload));
+    }
+    let mut kept = BytesMut::with_capacity(length.unwrap_or_default());
+    while let Some(piece) = payload.next().await {
+        let piece = piece.map_err(|_| ApiError::bad_request("The request body was broken off"))?;
+        kept.extend_from_slice(&piece);
+        if kept.len() > KEPT_BYTES_MAX {
+            return Err(ApiError::body_too_large(KEPT_BYTES_MAX));
+        }
+    }
+    Ok(Body::Kept(kept.freeze()))
+}
+
+/// A body that was read, to be read again.
+async fn unsent(request: &HttpRequest, kept: Bytes) -> Passed {
+    let pieces: Pieces = Box::pin(stream::iter((!kept.is_empty()).then_some(Ok(kept))));
+    let mut again = DevPayload::from(pieces);
+    match Payload::from_request(request, &mut again).await {
+        Ok(payload) => Passed::Unsent(payload),
+        Err(_) => Passed::Answered(ApiError::internal().into_response()),
+    }
+}
+
+/// The pieces of a long body, read on this thread.
+fn pieces(mut payload: Payload) -> impl Stream<Item = Result<Bytes, std::io::Error>> + Send + 'static {
+    let (sender, receiver) = mpsc::channel(PIECES_MAX);
+    actix_rt::spawn(async move {
+        while let Some(piece) = payload.next().await {
+            let piece = piece.map_err(|error| std::io::Error::other(error.to_string()));
+            if sender.send(piece).await.is_err() {
+                return;
+            }
+        }
+    });
+    stream::unfold(receiver, async |mut receiver| receiver.recv().await.map(|piece| (piece, receiver)))
+}
+
+async fn answer(response: reqwest::Response, method: &Method) -> HttpResponse {
+    let status = StatusCode::from_u16(response.status().as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
+    let mut built = HttpResponse::build(status);
+    for (name, value) in response.headers() {
+        let name = HeaderName::from_bytes(name.as_str().as_bytes());
+        let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) else { continue };
+        if !OWN_HEADERS.contains(&name) && name != header::CONTENT_LENGTH {
+            built.append_header((name, value));
+        }
+    }
+    let length = response.headers().get("content-length").and_then(|value| value.to_str().ok()?.parse().ok());
+    match length {
+        Some(length) if *method == Method::HEAD => {
+            built.body(SizedStream::new(length, stream::empty::<Result<Bytes, actix_web::Error>>()))
+        }
+        Some(length) if length <= WHOLE_BYTES_MAX => match response.bytes().await {
+            Ok(bytes) => built.body(bytes),
+            Err(_) => unknown(),
+        },
+        Some(length) => built.body(SizedStream::new(length, rest(response))),
+        None => built.streaming(rest(response)),
+    }
+}
+
+fn rest(response: reqwest::Response) -> impl Stream<Item = Result<Bytes, actix_web::Error>> + 'static {
+    response.bytes_stream().map(|piece| piece.map_err(actix_web::error::ErrorBadGateway))
+}
