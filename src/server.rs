@@ -253,7 +253,7 @@ async fn seed(actors: &Arc<Server>, blobs: &Blobs, seed: &SeedDocument) -> Resul
         return Ok(());
     }
     let realm = match ensure_seeded(actors, seed).await {
-        Err(_) if actors.is_placed_away("") => return Ok(()),
+        Err(_) if actors.is_made_away("").await => return Ok(()),
         made => made?,
     };
     if let Err(reason) = store_files(blobs, realm.id(), seed).await {

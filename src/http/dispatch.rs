@@ -13,7 +13,7 @@ use super::caller::check_webhook;
 use super::development::WatchedCall;
 use super::error::{ApiError, Code};
 #[cfg(feature = "cluster")]
-use super::gateway::{Entered, lapsed};
+use super::gateway;
 use super::observe::Observer;
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
@@ -59,14 +59,10 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
 pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let app = &dispatcher.app;
     let Some(gateway) = &app.gateway else { return dispatch_here(&dispatcher, request, payload).await };
-    match gateway.enter(app, &request, payload).await {
-        Entered::Answered(response) => response,
-        Entered::Here(payload, visit) => {
-            let method = request.method().clone();
-            let response = dispatch_here(&dispatcher, request, payload).await;
-            if gateway.may_answer(&method, visit.as_ref()) { response } else { lapsed() }
-        }
-    }
+    gateway::respond((gateway, app), request, payload, |request, payload| {
+        dispatch_here(&dispatcher, request, payload)
+    })
+    .await
 }
 
 /// The address of a client that another node has passed on.

@@ -8,13 +8,15 @@
 use super::address::client_address;
 use super::app::App;
 use super::error::ApiError;
-use super::pass_on::{Passed, pass_on};
+use super::outage::Outage;
+use super::pass_on::{Passed, body_of, pass_on};
 use actix_web::http::Method;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HOST, HeaderMap, HeaderName};
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use actors::cluster::{Address, Cluster, Located, Visit};
+use bytes::Bytes;
 use reqwest::Client;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,6 +29,10 @@ const WAIT_MAX: Duration = Duration::from_secs(12);
 const WAIT_PASSED_MAX: Duration = Duration::from_secs(3);
 /// How often it is tried again without a change of the tables.
 const TICK: Duration = Duration::from_millis(20);
+/// How long a connection to another node is kept without requests.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+/// How often a request that reads is answered anew, because its organization was moved meanwhile.
+const AGAIN_MAX: usize = 3;
 /// How many nodes may pass on a request.
 const HOPS_MAX: u32 = 2;
 
@@ -49,6 +55,7 @@ pub struct Gateway {
     pub(super) cluster: Arc<Cluster>,
     pub(super) client: Client,
     pub(super) key: String,
+    outage: Outage,
 }
 
 /// What becomes of a request.
@@ -67,11 +74,13 @@ impl Gateway {
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .connect_timeout(Duration::from_secs(2))
+            // Less than nodes wait for a request on a new connection (`http.head_secs_max`).
+            .pool_idle_timeout(IDLE_MAX)
             .tcp_nodelay(true)
             .http1_only()
             .build()?;
         let key = cluster.hop_key();
-        Ok(Self { cluster, client, key })
+        Ok(Self { cluster, client, key, outage: Outage::default() })
     }
 
     /// How many nodes have passed on a request; 0 for one of a client.
@@ -103,7 +112,10 @@ impl Gateway {
         loop {
             match self.cluster.locate(&app.server, &subdomain) {
                 Located::Nowhere => return Entered::Here(payload, None),
-                Located::Here(_, visit) => return Entered::Here(payload, Some(visit)),
+                Located::Here(visit) => return Entered::Here(payload, Some(visit)),
+                Located::Lapsed if is_reading(request.method()) && self.may_read().await => {
+                    return Entered::Here(payload, None);
+                }
                 Located::Lapsed => return Entered::Answered(lapsed()),
                 Located::Moving => {}
                 Located::There(_) if hops >= HOPS_MAX => {}
@@ -136,11 +148,50 @@ impl Gateway {
         pass_on(self, request, payload, (address, hops, client)).await
     }
 
-    /// Whether an answer that reads may be given: the lease may have ended meanwhile, and another node may have newer data.
-    pub fn may_answer(&self, method: &Method, visit: Option<&Visit>) -> bool {
-        let is_reading = matches!(*method, Method::GET | Method::HEAD);
-        visit.is_none() || !is_reading || self.cluster.is_ready()
+    /// Whether the answer to a request that reads may be given: the lease may have ended meanwhile, and another node may have
+    /// newer data.
+    async fn may_answer(&self, method: &Method, visit: Option<&Visit>) -> bool {
+        visit.is_none() || !is_reading(method) || self.cluster.is_ready() || self.may_read().await
     }
+
+    /// Whether reading may go on without a lease.
+    async fn may_read(&self) -> bool {
+        self.outage.allows_reading(&self.client, &self.cluster).await
+    }
+}
+
+fn is_reading(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// Responds to one request with `here`, or passes it on to the node of its organization.
+pub async fn respond<F: Future<Output = HttpResponse>>(
+    (gateway, app): (&Gateway, &App),
+    request: HttpRequest,
+    mut payload: Payload,
+    here: impl Fn(HttpRequest, Payload) -> F,
+) -> HttpResponse {
+    let method = request.method().clone();
+    for again in 0.. {
+        let visit = match gateway.enter(app, &request, payload).await {
+            Entered::Answered(response) => return response,
+            Entered::Here(own, visit) => {
+                payload = own;
+                visit
+            }
+        };
+        let response = here(request.clone(), payload).await;
+        let was_moved = visit.as_ref().is_some_and(|visit| !visit.is_current(&app.server));
+        let is_refused = response.status().is_client_error() || response.status().is_server_error();
+        if !(was_moved && is_refused && is_reading(&method) && again < AGAIN_MAX) {
+            return if gateway.may_answer(&method, visit.as_ref()).await { response } else { lapsed() };
+        }
+        payload = match body_of(&request, Bytes::new()).await {
+            Ok(empty) => empty,
+            Err(_) => return response,
+        };
+    }
+    lapsed()
 }
 
 fn is_own(app: &App, path: &str) -> bool {
@@ -149,7 +200,7 @@ fn is_own(app: &App, path: &str) -> bool {
 }
 
 /// This node could not renew its lease.
-pub fn lapsed() -> HttpResponse {
+fn lapsed() -> HttpResponse {
     ApiError::unavailable("This node has lost its connection to the cluster; try again in a moment")
         .into_response()
 }

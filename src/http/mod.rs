@@ -29,6 +29,8 @@ pub mod metrics_listener;
 pub mod observe;
 pub mod operations;
 pub mod origins;
+#[cfg(feature = "cluster")]
+mod outage;
 pub mod params;
 #[cfg(feature = "cluster")]
 mod pass_on;

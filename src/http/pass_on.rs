@@ -131,13 +131,25 @@ async fn read(headers: &HeaderMap, mut payload: Payload) -> Result<Body, ApiErro
 }
 
 /// A body that was read, to be read again.
-async fn unsent(request: &HttpRequest, kept: Bytes) -> Passed {
+pub async fn body_of(request: &HttpRequest, kept: Bytes) -> Result<Payload, actix_web::Error> {
     let pieces: Pieces = Box::pin(stream::iter((!kept.is_empty()).then_some(Ok(kept))));
-    let mut again = DevPayload::from(pieces);
-    match Payload::from_request(request, &mut again).await {
+    Payload::from_request(request, &mut DevPayload::from(pieces)).await
+}
+
+async fn unsent(request: &HttpRequest, kept: Bytes) -> Passed {
+    match body_of(request, kept).await {
         Ok(payload) => Passed::Unsent(payload),
         Err(_) => Passed::Answered(ApiError::internal().into_response()),
     }
+}
+
+/// Whether a node has not taken a request: it is not the owner, or it closed a connection on which it waited in vain while
+/// the request was on its way.
+fn is_not_taken(response: &reqwest::Response) -> bool {
+    let status = response.status().as_u16();
+    let is_empty = response.content_length() == Some(0);
+    status == StatusCode::MISDIRECTED_REQUEST.as_u16()
+        || (status == StatusCode::REQUEST_TIMEOUT.as_u16() && is_empty)
 }
 
 /// The pieces of a long body, read on this thread.

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 /// How long requests in progress may delay a move.
 const REQUESTS_MAX: Duration = Duration::from_millis(500);
+const RELEASE_EVERY: Duration = Duration::from_millis(10);
 /// How long what was decided may take to become durable.
 const COMMITS_MAX: Duration = Duration::from_secs(2);
 /// How long a node that ends waits until others have everything.
@@ -24,20 +25,30 @@ const LEAVING_MAX: Duration = Duration::from_secs(20);
 impl Server {
     /// Gives a slot to the node that waits for it.
     pub(super) async fn give(self: &Arc<Self>, cluster: &Arc<Cluster>, slot: i32, target: String) {
+        // One after another: each is away for the shortest time, and the database takes the changes one by one anyway.
+        let Ok(_turn) = cluster.turns.acquire().await else { return };
         let start = Instant::now();
         let realms: Vec<RealmId> = cluster.table().in_slot(slot).map(RealmId).collect();
         for realm in &realms {
             cluster.visits.close(*realm);
         }
-        for handle in realms.iter().filter_map(|realm| self.realm(*realm)) {
-            release_polls(&handle);
-        }
-        let _ = timeout(REQUESTS_MAX, cluster.visits.ended(&realms)).await;
+        let handles: Vec<RealmHandle> = realms.iter().filter_map(|realm| self.realm(*realm)).collect();
+        let ended = async {
+            // A poll may have begun just before, and not wait yet.
+            loop {
+                handles.iter().for_each(release_polls);
+                if timeout(RELEASE_EVERY, cluster.visits.ended(&realms)).await.is_ok() {
+                    return;
+                }
+            }
+        };
+        let _ = timeout(REQUESTS_MAX, ended).await;
         for realm in &realms {
             self.stop_realm(cluster, *realm, true).await;
         }
-        let (own, heir) = (cluster.clone(), target.clone());
-        let given = tokio::task::spawn_blocking(move || own.control.hand_over(&own.own, slot, &heir)).await;
+        let (own, successor) = (cluster.clone(), target.clone());
+        let given =
+            tokio::task::spawn_blocking(move || own.control.hand_over(&own.own, slot, &successor)).await;
         match given {
             Ok(Ok(true)) => {
                 tracing::info!(
@@ -100,7 +111,7 @@ impl Server {
         cluster.is_leaving.store(true, Ordering::SeqCst);
         cluster.control.refresh();
         let start = Instant::now();
-        while cluster.has_heirs() && !self.realms().is_empty() && start.elapsed() < LEAVING_MAX {
+        while cluster.has_successors() && !self.realms().is_empty() && start.elapsed() < LEAVING_MAX {
             cluster.changed(Duration::from_millis(100)).await;
         }
     }
@@ -118,6 +129,6 @@ impl Server {
 /// Answers waiting polls: their clients ask again, and are passed on.
 fn release_polls(handle: &RealmHandle) {
     for queue in handle.registry.queues.read().values() {
-        queue.session.do_send(crate::session::Close);
+        queue.session.do_send(crate::session::Release);
     }
 }

@@ -12,7 +12,6 @@ mod reconcile;
 mod visits;
 
 use crate::DomainError;
-use crate::handle::RealmHandle;
 use crate::server::Server;
 use hmac::{Hmac, Mac};
 use model::RealmId;
@@ -25,12 +24,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 use storage::View;
 use storage::folder::SECRET_BYTES;
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, Semaphore};
 
 pub use operator::{NodeLine, Operator, PlacedOrganization};
 pub use postgres::PgError;
 pub use visits::Visit;
 use visits::Visits;
+
+/// Slots that are given away at a time.
+const GIVEN_AT_ONCE: usize = 2;
 
 /// How a server takes part in a cluster.
 #[derive(Clone)]
@@ -53,6 +55,8 @@ pub struct Cluster {
     visits: Visits,
     /// Slots that a task works on.
     busy: Mutex<HashSet<i32>>,
+    /// To give slots away.
+    turns: Semaphore,
     /// Organizations that were loaded before they are this node's.
     prepared: Mutex<HashMap<RealmId, View>>,
     /// Organizations that ran here: the newest frame that the trees have, and the newest that they will have.
@@ -66,7 +70,7 @@ pub struct Cluster {
 /// Where a request for an organization goes.
 pub enum Located {
     /// This node owns it. It is not moved before the visit ends.
-    Here(RealmHandle, Visit),
+    Here(Visit),
     /// Another node owns it.
     There(Address),
     /// It is being opened or moved, or its owner is gone and nobody has taken it yet.
@@ -124,6 +128,7 @@ impl Cluster {
             options: options.clone(),
             visits: Visits::default(),
             busy: Mutex::default(),
+            turns: Semaphore::new(GIVEN_AT_ONCE),
             prepared: Mutex::default(),
             retired: Mutex::default(),
             creating: RwLock::default(),
@@ -176,7 +181,7 @@ impl Cluster {
     }
 
     /// Whether this node has its lease, has read the tables, and runs everything that it owned when it ended.
-    pub(crate) fn is_settled(&self, server: &Server) -> bool {
+    pub(crate) fn has_caught_up(&self, server: &Server) -> bool {
         let table = self.table();
         let is_done = |slot: &Slot| match &slot.owner {
             Some(owner) if *owner == self.own => {
@@ -212,6 +217,19 @@ impl Cluster {
         since.zip(table.read_at).is_some_and(|(since, read_at)| since <= read_at)
     }
 
+    /// For how long this node has had no lease; none while it has one, and if it never had.
+    pub fn lapsed_for(&self) -> Option<Duration> {
+        self.control.lease().lapsed_for()
+    }
+
+    /// Where the other nodes are reached that had a lease when the tables were last read.
+    pub fn peers(&self) -> Vec<String> {
+        let table = self.table();
+        let others =
+            table.nodes.values().filter(|node| node.identity.name != self.own.name && node.is_alive());
+        others.map(|node| node.advertise.clone()).collect()
+    }
+
     /// Where requests for the organization with a subdomain go.
     pub fn locate(self: &Arc<Self>, server: &Server, subdomain: &str) -> Located {
         let table = self.table();
@@ -228,11 +246,8 @@ impl Cluster {
             return Located::Lapsed;
         }
         let id = RealmId(found.realm);
-        let visit = self.visits.enter(self, id);
-        match visit.zip(server.realm(id)) {
-            Some((visit, handle)) => Located::Here(handle, visit),
-            None => Located::Moving,
-        }
+        let visit = server.realm(id).and_then(|handle| self.visits.enter(self, handle));
+        visit.map_or(Located::Moving, Located::Here)
     }
 
     /// The state of this node.

@@ -111,9 +111,9 @@ impl Operator {
     /// `Storage` for an unknown node, without another node, or when it takes too long.
     pub fn drain(&self, node: &str, is_draining: bool) -> Result<(), DomainError> {
         let table = self.wait(READ_MAX, |_| true)?;
-        let is_heir =
+        let is_successor =
             |other: &postgres::Node| other.identity.name != node && other.is_alive() && !other.is_draining;
-        if is_draining && !table.nodes.values().any(is_heir) {
+        if is_draining && !table.nodes.values().any(is_successor) {
             return Err(DomainError::Storage("no other node could own what it gives away".into()));
         }
         if !self.control.drain(node, is_draining).map_err(|error| failed(&error))? {

@@ -15,7 +15,7 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(500);
 /// For how long this node must have had its lease before it takes what others own: after an outage of the database all leases
 /// have ended, and their owners must have the time to renew them.
-const SETTLED: Duration = Duration::from_secs(6);
+const LEASE_HELD_MIN: Duration = Duration::from_secs(6);
 /// By how much the nodes that are not the first choice for a slot wait.
 const SECOND_CHOICE: Duration = Duration::from_secs(3);
 
@@ -30,7 +30,7 @@ enum Task {
 
 impl Cluster {
     /// Nodes that could own what this one gives away.
-    fn heirs<'t>(&self, table: &'t Table) -> Vec<&'t str> {
+    fn successors<'t>(&self, table: &'t Table) -> Vec<&'t str> {
         let nodes = table.nodes.values();
         let others =
             nodes.filter(|node| node.is_alive() && !node.is_draining && node.identity.name != self.own.name);
@@ -38,8 +38,8 @@ impl Cluster {
     }
 
     /// Whether there is another node.
-    pub(super) fn has_heirs(&self) -> bool {
-        !self.heirs(&self.table()).is_empty()
+    pub(super) fn has_successors(&self) -> bool {
+        !self.successors(&self.table()).is_empty()
     }
 
     fn is_leaving(&self, table: &Table) -> bool {
@@ -56,13 +56,13 @@ impl Cluster {
         if !is_running {
             return Some(Task::Open);
         }
-        let heirs = self.heirs(table);
+        let successors = self.successors(table);
         match &slot.target {
-            Some(target) if heirs.contains(&target.as_str()) => {
+            Some(target) if successors.contains(&target.as_str()) => {
                 slot.is_prepared.then(|| Task::Give(target.clone()))
             }
             _ if self.is_leaving(table) => {
-                let best = heirs.into_iter().max_by_key(|name| rank(name, slot.slot));
+                let best = successors.into_iter().max_by_key(|name| rank(name, slot.slot));
                 best.map(|best| Task::AskToMove(best.to_owned()))
             }
             _ => None,
@@ -76,7 +76,7 @@ impl Cluster {
             return Vec::new();
         }
         let used: BTreeSet<i32> = table.organizations.values().map(|found| found.slot).collect();
-        let mut candidates = self.heirs(table);
+        let mut candidates = self.successors(table);
         candidates.push(&self.own.name);
         let is_orphan = |slot: &&Slot| {
             let Some(owner) = &slot.owner else { return true };
@@ -84,10 +84,14 @@ impl Cluster {
                 return owner.incarnation < self.own.incarnation;
             }
             let best = candidates.iter().max_by_key(|name| rank(name, slot.slot));
-            let wait = if best == Some(&self.own.name.as_str()) { SETTLED } else { SETTLED + SECOND_CHOICE };
+            let wait = if best == Some(&self.own.name.as_str()) {
+                LEASE_HELD_MIN
+            } else {
+                LEASE_HELD_MIN + SECOND_CHOICE
+            };
             // The owner's lease is over for as long as it would have to be waited for.
             let over = table.nodes.get(&owner.name).map_or(0.0, |node| -node.lease_secs);
-            let patience = (wait - SETTLED).as_secs_f64();
+            let patience = (wait - LEASE_HELD_MIN).as_secs_f64();
             table.live(owner).is_none() && lease >= wait && over >= patience
         };
         table
@@ -174,7 +178,7 @@ impl Server {
             let slot = table.slot_of(id.0);
             // What is not in the tables yet was just made.
             if slot.is_some_and(|slot| !cluster.owns(slot) && !cluster.busy.lock().contains(&slot.slot)) {
-                tracing::warn!(realm = %id, "another node owns the organization; it is closed here");
+                tracing::warn!(realm = %id, "the organization is not this node's any more; it is closed");
                 self.stop_realm(cluster, id, false).await;
             }
         }

@@ -1,6 +1,8 @@
 //! Requests in progress by organization: an organization is moved between requests, not below them.
 
 use super::Cluster;
+use crate::handle::RealmHandle;
+use crate::server::Server;
 use model::RealmId;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -23,19 +25,27 @@ pub(super) struct Visits {
 /// A request in progress.
 pub struct Visit {
     cluster: Arc<Cluster>,
-    realm: RealmId,
+    handle: RealmHandle,
+}
+
+impl Visit {
+    /// Whether the organization still runs here as it did when the request began.
+    pub fn is_current(&self, server: &Server) -> bool {
+        let now = server.realm(self.handle.id());
+        now.is_some_and(|now| Arc::ptr_eq(&now.shared, &self.handle.shared))
+    }
 }
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        self.cluster.visits.leave(self.realm);
+        self.cluster.visits.leave(self.handle.id());
     }
 }
 
 impl Visits {
     /// Begins a request, unless the organization is about to be moved.
-    pub fn enter(&self, cluster: &Arc<Cluster>, realm: RealmId) -> Option<Visit> {
-        self.begin(realm).then(|| Visit { cluster: cluster.clone(), realm })
+    pub fn enter(&self, cluster: &Arc<Cluster>, handle: RealmHandle) -> Option<Visit> {
+        self.begin(handle.id()).then(|| Visit { cluster: cluster.clone(), handle })
     }
 
     fn begin(&self, realm: RealmId) -> bool {

@@ -44,6 +44,11 @@ impl Server {
         false
     }
 
+    /// The same for one that another node may just have made.
+    pub async fn is_made_away(&self, _: &str) -> bool {
+        false
+    }
+
     pub(super) async fn making(&self) {}
 
     pub(super) async fn new_id(&self, _: &str) -> Result<RealmId, DomainError> {

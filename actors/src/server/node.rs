@@ -17,6 +17,8 @@ pub(super) type Node = Option<Arc<Cluster>>;
 
 /// How long a start waits for the first lease, and for what this node owned before.
 const JOIN_MAX: Duration = Duration::from_secs(30);
+/// How long it takes at most to learn what another node made.
+const MADE_MAX: Duration = Duration::from_secs(2);
 const JOIN_TICK: Duration = Duration::from_millis(20);
 
 /// What a server starts with.
@@ -62,7 +64,7 @@ impl Server {
         let Some(cluster) = self.cluster().cloned() else { return Ok(false) };
         actix::spawn(Self::run_cluster(Arc::downgrade(self), cluster.clone()));
         let start = Instant::now();
-        while !cluster.is_settled(self) && start.elapsed() < JOIN_MAX {
+        while !cluster.has_caught_up(self) && start.elapsed() < JOIN_MAX {
             tokio::time::sleep(JOIN_TICK).await;
         }
         Ok(true)
@@ -74,6 +76,16 @@ impl Server {
             cluster.table().organization(subdomain).is_some() && cluster.own_organization(subdomain).is_none()
         };
         self.cluster().is_some_and(is_known)
+    }
+
+    /// The same for one that another node may just have made.
+    pub async fn is_made_away(&self, subdomain: &str) -> bool {
+        let Some(cluster) = self.cluster() else { return false };
+        let start = Instant::now();
+        while !self.is_placed_away(subdomain) && start.elapsed() < MADE_MAX {
+            cluster.changed(JOIN_TICK).await;
+        }
+        self.is_placed_away(subdomain)
     }
 
     /// Held while an organization is made: nobody opens one meanwhile.

@@ -1,7 +1,7 @@
 //! The actor around the queue: holds the waiting poll, answers it, and ends when its client no longer polls.
 
 use super::commands::{
-    AnswerPoll, Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick,
+    AnswerPoll, Close, Delivered, Dismiss, Poll, PollAnswer, Release, Resumed, SessionRequest, Tick,
 };
 use super::queue::{Queue, QueueError};
 use super::status::{AccountBytes, QueueStatus};
@@ -331,6 +331,14 @@ impl Handler<Tick> for SessionActor {
             // Requested once; the answer to the poll sets it again.
             self.last_answer = now;
         }
+    }
+}
+
+impl Handler<Release> for SessionActor {
+    type Result = ();
+
+    fn handle(&mut self, _: Release, _: &mut Self::Context) {
+        self.answer();
     }
 }
 

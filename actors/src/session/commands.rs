@@ -46,6 +46,11 @@ pub struct Tick {
     pub now: Duration,
 }
 
+/// Answers a waiting poll with what there is; its client asks again.
+#[derive(Debug, Message)]
+#[rtype(result = "()")]
+pub struct Release;
+
 /// Ends the queue; a waiting poll is answered first.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]

@@ -9,7 +9,7 @@ mod status;
 
 pub use actor::{SessionActor, SessionOptions};
 pub(crate) use actor::{accepts, hears_all_public_channels, wants};
-pub use commands::{Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
+pub use commands::{Close, Delivered, Dismiss, Poll, PollAnswer, Release, Resumed, SessionRequest, Tick};
 pub use queue::Queue;
 pub use registry::{Queues, RunningQueue};
 pub use status::{AccountBytes, QueueStatus};

@@ -67,7 +67,7 @@ struct Run {
 
 /// What became of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum Outcome {
     Stored,
     /// The head has not moved.
     Pending,
@@ -113,7 +113,7 @@ impl Writer {
 
     async fn store(&mut self, jobs: Vec<Job>) -> Vec<(Ticket, Result<(), LogError>)> {
         let runs = self.runs(&jobs);
-        let mut fates: HashMap<u32, Fate> = HashMap::new();
+        let mut outcomes: HashMap<u32, Outcome> = HashMap::new();
         let mut pending = runs;
         let mut is_unknown = false;
         while !pending.is_empty() {
@@ -126,13 +126,13 @@ impl Writer {
                 Ok(found) => {
                     // What an append did not move must be explained before it is tried again.
                     is_unknown = !is_unknown && found.len() < pending.len();
-                    fates.extend(
+                    outcomes.extend(
                         found
                             .iter()
-                            .filter(|(_, fate)| **fate != Fate::Pending)
-                            .map(|(realm, fate)| (*realm, *fate)),
+                            .filter(|(_, outcome)| **outcome != Outcome::Pending)
+                            .map(|(realm, outcome)| (*realm, *outcome)),
                     );
-                    pending.retain(|run| !fates.contains_key(&run.realm));
+                    pending.retain(|run| !outcomes.contains_key(&run.realm));
                 }
                 Err(error) => {
                     metrics::counter!("millstream_cluster_appends_ambiguous_total").increment(1);
@@ -142,7 +142,7 @@ impl Writer {
                 }
             }
         }
-        self.results(jobs, &fates)
+        self.results(jobs, &outcomes)
     }
 
     /// The frames by realm, but for those that are fenced already.
@@ -185,7 +185,7 @@ impl Writer {
     }
 
     /// Appends the frames of `runs`; returns those that are stored.
-    async fn append(&mut self, jobs: &[Job], runs: &[Run]) -> Result<HashMap<u32, Fate>, PgError> {
+    async fn append(&mut self, jobs: &[Job], runs: &[Run]) -> Result<HashMap<u32, Outcome>, PgError> {
         let (mut realms, mut sequences, mut epochs, mut chains, mut frames) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let wanted: Vec<u32> = runs.iter().map(|run| run.realm).collect();
@@ -215,11 +215,11 @@ impl Writer {
             ],
         ))
         .await?;
-        Ok(rows.iter().map(|row| (realm_of(row.get(0)), Fate::Stored)).collect())
+        Ok(rows.iter().map(|row| (realm_of(row.get(0)), Outcome::Stored)).collect())
     }
 
     /// Reads what became of `runs`.
-    async fn resolve(&mut self, runs: &[Run]) -> Result<HashMap<u32, Fate>, PgError> {
+    async fn resolve(&mut self, runs: &[Run]) -> Result<HashMap<u32, Outcome>, PgError> {
         let realms: Vec<i64> = runs.iter().map(|run| i64::from(run.realm)).collect();
         let ends: Vec<i64> = runs.iter().map(|run| run.after.cast_signed()).collect();
         let client = &self.connected().await?.session.client;
@@ -235,32 +235,36 @@ impl Writer {
             .collect();
         Ok(runs
             .iter()
-            .map(|run| (run.realm, fate(run, heads.get(&run.realm), stored.get(&run.realm))))
+            .map(|run| (run.realm, outcome(run, heads.get(&run.realm), stored.get(&run.realm))))
             .collect())
     }
 
-    async fn trim(&mut self, run: Run, before: u64) -> Result<HashMap<u32, Fate>, PgError> {
+    async fn trim(&mut self, run: Run, before: u64) -> Result<HashMap<u32, Outcome>, PgError> {
         let client = &self.connected().await?.session.client;
         let (realm, epoch) = (i64::from(run.realm), run.epoch.cast_signed());
         let rows = within(client.query(TRIM, &[&realm, &epoch, &before.cast_signed()])).await?;
-        let fate = if rows.is_empty() { Fate::Fenced(run.epoch + 1) } else { Fate::Stored };
-        Ok(HashMap::from([(run.realm, fate)]))
+        let outcome = if rows.is_empty() { Outcome::Fenced(run.epoch + 1) } else { Outcome::Stored };
+        Ok(HashMap::from([(run.realm, outcome)]))
     }
 
     /// The results of jobs, in their order. Realms that were fenced accept nothing from here on.
-    fn results(&self, jobs: Vec<Job>, fates: &HashMap<u32, Fate>) -> Vec<(Ticket, Result<(), LogError>)> {
-        for (realm, fate) in fates {
-            let Fate::Fenced(current) = fate else { continue };
+    fn results(
+        &self,
+        jobs: Vec<Job>,
+        outcomes: &HashMap<u32, Outcome>,
+    ) -> Vec<(Ticket, Result<(), LogError>)> {
+        for (realm, outcome) in outcomes {
+            let Outcome::Fenced(current) = outcome else { continue };
             let epoch = jobs.iter().find(|job| job.realm == *realm).map_or(0, |job| job.epoch);
             metrics::counter!("millstream_cluster_appends_fenced_total").increment(1);
             self.shared.fence(*realm, epoch, *current);
         }
-        let result = |job: &Job| match fates.get(&job.realm) {
-            Some(Fate::Stored) => Ok(()),
-            Some(Fate::Fenced(current)) => {
+        let result = |job: &Job| match outcomes.get(&job.realm) {
+            Some(Outcome::Stored) => Ok(()),
+            Some(Outcome::Fenced(current)) => {
                 Err(LogError::Fenced { realm: job.realm, epoch: job.epoch, current: *current })
             }
-            Some(Fate::Pending) | None => {
+            Some(Outcome::Pending) | None => {
                 let current = self.shared.fenced(job.realm, job.epoch).unwrap_or_default();
                 Err(LogError::Fenced { realm: job.realm, epoch: job.epoch, current })
             }
@@ -270,15 +274,15 @@ impl Writer {
 }
 
 /// What became of a run, by the head of its realm and the frame at its end.
-fn fate(run: &Run, head: Option<&(u64, u64)>, end: Option<&(u64, u64)>) -> Fate {
+fn outcome(run: &Run, head: Option<&(u64, u64)>, end: Option<&(u64, u64)>) -> Outcome {
     // An epoch belongs to one owner, so a frame with ours is ours.
     if end == Some(&(run.epoch, run.chain)) {
-        return Fate::Stored;
+        return Outcome::Stored;
     }
     match head {
-        Some((epoch, sequence)) if *epoch == run.epoch && *sequence == run.before => Fate::Pending,
-        Some((epoch, _)) => Fate::Fenced(*epoch),
-        None => Fate::Fenced(0),
+        Some((epoch, sequence)) if *epoch == run.epoch && *sequence == run.before => Outcome::Pending,
+        Some((epoch, _)) => Outcome::Fenced(*epoch),
+        None => Outcome::Fenced(0),
     }
 }
 
@@ -300,20 +304,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fate_follows_from_head_and_frame() {
+    fn outcome_follows_from_head_and_frame() {
         let run = Run { realm: 1, epoch: 7, before: 10, after: 12, chain: 99 };
         let cases = [
-            (Some((7, 12)), Some((7, 99)), Fate::Stored),
+            (Some((7, 12)), Some((7, 99)), Outcome::Stored),
             // Stored, and another owner came after it.
-            (Some((8, 15)), Some((7, 99)), Fate::Stored),
-            (Some((7, 10)), None, Fate::Pending),
-            (Some((8, 10)), None, Fate::Fenced(8)),
+            (Some((8, 15)), Some((7, 99)), Outcome::Stored),
+            (Some((7, 10)), None, Outcome::Pending),
+            (Some((8, 10)), None, Outcome::Fenced(8)),
             // Another owner's frame at our place.
-            (Some((8, 12)), Some((8, 98)), Fate::Fenced(8)),
-            (None, None, Fate::Fenced(0)),
+            (Some((8, 12)), Some((8, 98)), Outcome::Fenced(8)),
+            (None, None, Outcome::Fenced(0)),
         ];
         for (head, end, expected) in cases {
-            assert_eq!(fate(&run, head.as_ref(), end.as_ref()), expected, "{head:?} {end:?}");
+            assert_eq!(outcome(&run, head.as_ref(), end.as_ref()), expected, "{head:?} {end:?}");
         }
     }
 }

@@ -52,11 +52,11 @@ RETURNING s.slot, pg_notify('millstream_cluster', '')::text";
 /// Gives a slot to the node that it is to be moved to, if that is alive.
 const HAND_OVER: &str = "
 WITH v AS (UPDATE millstream.cluster SET version = version + 1 RETURNING version),
-heir AS (
+successor AS (
     SELECT n.name, n.incarnation FROM millstream.node n WHERE n.name = $4 AND n.lease_until > clock_timestamp())
 UPDATE millstream.slot s SET node = h.name, incarnation = h.incarnation, epoch = epoch + 1, target = NULL,
     is_prepared = false, changed = v.version
-FROM v, heir h WHERE s.slot = $1 AND s.node = $2 AND s.incarnation = $3 AND s.target = $4
+FROM v, successor h WHERE s.slot = $1 AND s.node = $2 AND s.incarnation = $3 AND s.target = $4
 RETURNING s.slot, pg_notify('millstream_cluster', '')::text";
 
 const DRAIN: &str = "

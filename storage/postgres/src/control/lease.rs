@@ -76,6 +76,12 @@ impl Lease {
         self.is_valid().then(|| self.start + Duration::from_millis(self.since.load(Ordering::Acquire)))
     }
 
+    /// For how long it has not been valid; none while it is, and if it never was or never will be again.
+    pub fn lapsed_for(&self) -> Option<Duration> {
+        let until = self.until.load(Ordering::Acquire);
+        (until > 0 && !self.is_valid()).then(|| Duration::from_millis(self.now().saturating_sub(until)))
+    }
+
     /// It is not renewed any more.
     pub fn end(&self) {
         self.is_ended.store(true, Ordering::Release);
