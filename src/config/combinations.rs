@@ -19,25 +19,13 @@ pub struct Conflict {
 
 /// All conflicts between options. Each value is valid on its own.
 pub fn conflicts(config: &Config) -> Vec<Conflict> {
-    let Config { login, ldap, queues, storage, outbox, webhooks, mail, blobs, cluster, .. } = config;
+    let Config { login, ldap, queues, storage, outbox, webhooks, mail, blobs, .. } = config;
     let (is_ldap, is_s3) = (!ldap.url.is_empty(), blobs.kind == BlobKind::S3);
     let has_both_limits = storage.free_bytes_min > 0 && storage.free_bytes_warn > 0;
     let idle = format!("must not be less than queues.idle_secs ({})", queues.idle_secs);
     let delivery = format!("must be less than outbox.delivery_secs_max ({})", outbox.delivery_secs_max);
     // The condition, the option, the option that makes it invalid, and the text.
-    let rows: [(bool, &'static str, &'static str, &str); 10] = [
-        (
-            cluster.is_on() && cluster.node.is_empty(),
-            "cluster.node",
-            "cluster.database",
-            "must not be empty, because cluster.database is set",
-        ),
-        (
-            cluster.is_on() && cluster.advertise.is_empty(),
-            "cluster.advertise",
-            "cluster.database",
-            "must not be empty, because cluster.database is set",
-        ),
+    let rows: [(bool, &'static str, &'static str, &str); 8] = [
         (
             !login.password && !is_ldap,
             "login.password",
@@ -86,7 +74,16 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
     let found = found.chain(key_conflicts(config)).chain(certificate_conflict(config));
     let found = found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming));
-    found.chain(https_conflict(config)).collect()
+    found.chain(https_conflict(config)).chain(cluster_conflicts(config)).collect()
+}
+
+/// A node of a cluster needs a name and an address.
+fn cluster_conflicts(config: &Config) -> Vec<Conflict> {
+    let (cluster, because) = (&config.cluster, "cluster.database");
+    let rows = [("cluster.node", &cluster.node), ("cluster.advertise", &cluster.advertise)];
+    let missing = rows.into_iter().filter(|(_, value)| cluster.is_on() && value.is_empty());
+    let text = || format!("must not be empty, because {because} is set");
+    missing.map(|(option, _)| Conflict { option, because, text: text() }).collect()
 }
 
 /// The address to listen on for e-mail and the pattern of addresses must be set together or not at all.

@@ -205,7 +205,7 @@ fn lapsed() -> HttpResponse {
         .into_response()
 }
 
-/// Nobody owns the organization now; for another node: this node does not own it.
+/// The organization has no owner now; for another node: this node does not own it.
 fn misdirected(hops: u32) -> HttpResponse {
     let error = ApiError::unavailable("The organization is being moved; try again in a moment");
     match hops {

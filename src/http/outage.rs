@@ -2,7 +2,7 @@
 //!
 //! A node that cannot renew its lease stops answering, because another node may own its organizations soon. If no other node
 //! can renew its own either, none of them takes over, so reading may go on for a while: what a node owns cannot change
-//! elsewhere. A node that does not answer may have the database, so it counts as having it.
+//! on another one. A node that does not answer may have the database, so it counts as having it.
 
 use actors::cluster::Cluster;
 use futures_util::future::join_all;

@@ -116,7 +116,7 @@ impl Server {
         }
     }
 
-    /// Ends the lease: nobody needs to wait for it.
+    /// Ends the lease: no other node needs to wait for it.
     pub(crate) async fn end_lease(&self) {
         let Some(cluster) = self.cluster().cloned() else { return };
         let left = tokio::task::spawn_blocking(move || cluster.control.leave(&cluster.own)).await;

@@ -73,7 +73,7 @@ pub enum Located {
     Here(Visit),
     /// Another node owns it.
     There(Address),
-    /// It is being opened or moved, or its owner is gone and nobody has taken it yet.
+    /// It is being opened or moved, or its owner is gone and no other node has taken it yet.
     Moving,
     /// This node owns it, but must not answer, because it could not renew its lease.
     Lapsed,

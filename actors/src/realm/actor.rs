@@ -202,7 +202,7 @@ impl Actor for RealmActor {
     }
 }
 
-/// Ends the actors of the organization on this machine. Whoever polls a queue gets what is there.
+/// Ends the actors of the organization on this machine. Waiting polls are answered with what is there.
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Leave;

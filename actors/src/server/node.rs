@@ -88,7 +88,7 @@ impl Server {
         self.is_placed_away(subdomain)
     }
 
-    /// Held while an organization is made: nobody opens one meanwhile.
+    /// Held while an organization is made: none is opened meanwhile.
     pub(super) async fn making(&self) -> Option<RwLockWriteGuard<'_, ()>> {
         match &self.node {
             Some(cluster) => Some(cluster.creating.write().await),

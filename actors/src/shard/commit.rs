@@ -454,11 +454,6 @@ impl Committer {
         }
     }
 
-    /// Sends nothing more to the trees, so that their writer can end.
-    pub fn detach(&self) {
-        self.projection.borrow_mut().take();
-    }
-
     /// Restarts from the durable state after the log has recovered: later decisions are dropped, and
     /// changes are accepted again. Fails when the view of an organization differs from the log; nothing has changed then.
     pub fn resume(&self, projection: Option<ProjectionSender>) -> Result<(), DomainError> {
@@ -486,12 +481,6 @@ impl Committer {
         self.failure.set(None);
         self.health.resume(self.shard);
         Ok(())
-    }
-
-    /// Releases the trees and the organizations, so that the writer of the trees can end.
-    pub fn close(&self) {
-        self.projection.borrow_mut().take();
-        self.slots.borrow_mut().clear();
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) enum What {
 }
 
 impl Job {
+    /// Its size in the queue.
     pub fn bytes(&self) -> usize {
         match &self.what {
             What::Frame { payload, .. } => payload.len(),
@@ -71,6 +72,7 @@ pub(crate) fn chained(before: u64, payload: &[u8]) -> u64 {
 }
 
 impl Shared {
+    /// An empty queue with these bounds.
     pub fn new(queue_frames_max: usize, queue_bytes_max: usize) -> Self {
         Self {
             gate: Mutex::default(),

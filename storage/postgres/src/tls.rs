@@ -50,7 +50,7 @@ impl Tls {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
-    type Stream = Stream<S>;
+    type Stream = Secured<S>;
     type TlsConnect = Connect;
     type Error = io::Error;
 
@@ -67,25 +67,25 @@ pub struct Connect {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for Connect {
-    type Stream = Stream<S>;
+    type Stream = Secured<S>;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Stream<S>, io::Error>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Secured<S>, io::Error>> + Send>>;
 
-    fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move { Ok(Stream(self.connector.connect(self.name, stream).await?)) })
+    fn connect(self, connection: S) -> Self::Future {
+        Box::pin(async move { Ok(Secured(self.connector.connect(self.name, connection).await?)) })
     }
 }
 
 /// A TLS connection.
-pub struct Stream<S>(client::TlsStream<S>);
+pub struct Secured<S>(client::TlsStream<S>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Secured<S> {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Secured<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -95,7 +95,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Secured<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

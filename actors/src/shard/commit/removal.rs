@@ -1,4 +1,5 @@
-//! Organizations that leave a shard: they are moved to another machine, or another machine has taken them.
+//! What leaves a shard: organizations that are moved to another machine or that another machine has taken, the trees, and in the
+//! end everything.
 
 use super::{Committer, Pending};
 use crate::error::DomainError;
@@ -40,6 +41,17 @@ impl Committer {
             refuse(lost);
             self.health.note_fenced(realm);
         }
+    }
+
+    /// Sends nothing more to the trees, so that their writer can end.
+    pub fn detach(&self) {
+        self.projection.borrow_mut().take();
+    }
+
+    /// Releases the trees and the organizations, so that the writer of the trees can end.
+    pub fn close(&self) {
+        self.projection.borrow_mut().take();
+        self.slots.borrow_mut().clear();
     }
 
     fn take_pending(&self, is_wanted: impl Fn(&Pending) -> bool) -> VecDeque<Pending> {

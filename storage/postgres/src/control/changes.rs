@@ -64,7 +64,7 @@ WITH v AS (UPDATE millstream.cluster SET version = version + 1 RETURNING version
 UPDATE millstream.node n SET is_draining = $2, changed = v.version FROM v WHERE n.name = $1
 RETURNING n.name, pg_notify('millstream_cluster', '')::text";
 
-/// Ends the lease of a node that stops, so that nobody waits for it.
+/// Ends the lease of a node that stops, so that no other node waits for it.
 const LEAVE: &str = "
 WITH v AS (UPDATE millstream.cluster SET version = version + 1 RETURNING version)
 UPDATE millstream.node n SET lease_until = clock_timestamp(), changed = v.version FROM v

@@ -23,7 +23,7 @@ const SLOTS: &str = "
 SELECT slot, node, incarnation, epoch, target, is_prepared FROM millstream.slot WHERE changed > $1";
 const REALMS: &str = "SELECT realm, subdomain, slot FROM millstream.realm WHERE changed > $1";
 
-/// A node.
+/// A server of the cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     pub identity: Identity,
@@ -55,7 +55,7 @@ pub struct Slot {
     pub is_prepared: bool,
 }
 
-/// An organization.
+/// An organization in the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Organization {
     pub realm: u32,
