@@ -83,22 +83,9 @@ impl Gateway {
         Ok(Self { cluster, client, key, outage: Outage::default() })
     }
 
-    /// How many nodes have passed on a request; 0 for one of a client.
-    pub(super) fn hops(&self, headers: &HeaderMap) -> u32 {
-        let key = headers.get(&KEY).map(|key| key.as_bytes()).unwrap_or_default();
-        if !bool::from(key.ct_eq(self.key.as_bytes())) {
-            return 0;
-        }
-        let hops = headers.get(&HOPS).and_then(|hops| hops.to_str().ok()?.parse().ok());
-        hops.unwrap_or(HOPS_MAX)
-    }
-
     /// The client's address, if another node has passed on the request.
     pub fn client(&self, headers: &HeaderMap) -> Option<IpAddr> {
-        if self.hops(headers) == 0 {
-            return None;
-        }
-        headers.get(&CLIENT)?.to_str().ok()?.parse().ok()
+        client_of(&self.key, headers)
     }
 
     /// Finds the node that answers a request, waits for one if there is none, and passes the request on to it.
@@ -107,7 +94,7 @@ impl Gateway {
         let Some(subdomain) = app.hosts.subdomain_of(host).filter(|_| !is_own(app, request.path())) else {
             return Entered::Here(payload, None);
         };
-        let hops = self.hops(request.headers());
+        let hops = hops_of(&self.key, request.headers());
         let deadline = Instant::now() + if hops == 0 { WAIT_MAX } else { WAIT_PASSED_MAX };
         loop {
             match self.cluster.locate(&app.server, &subdomain) {
@@ -158,6 +145,23 @@ impl Gateway {
     async fn may_read(&self) -> bool {
         self.outage.allows_reading(&self.client, &self.cluster).await
     }
+}
+
+/// How many nodes have passed on a request; 0 for one of a client, whatever it says.
+fn hops_of(key: &str, headers: &HeaderMap) -> u32 {
+    let given = headers.get(&KEY).map(|given| given.as_bytes()).unwrap_or_default();
+    if !bool::from(given.ct_eq(key.as_bytes())) {
+        return 0;
+    }
+    let hops = headers.get(&HOPS).and_then(|hops| hops.to_str().ok()?.parse().ok());
+    hops.unwrap_or(HOPS_MAX)
+}
+
+fn client_of(key: &str, headers: &HeaderMap) -> Option<IpAddr> {
+    if hops_of(key, headers) == 0 {
+        return None;
+    }
+    headers.get(&CLIENT)?.to_str().ok()?.parse().ok()
 }
 
 fn is_reading(method: &Method) -> bool {
@@ -211,5 +215,38 @@ fn misdirected(hops: u32) -> HttpResponse {
     match hops {
         0 => error.into_response(),
         _ => error.status(StatusCode::MISDIRECTED_REQUEST).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actix_web::http::header::HeaderValue;
+
+    #[test]
+    fn only_nodes_are_believed() {
+        let headers = |key: &'static str, hops: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(KEY, HeaderValue::from_static(key));
+            headers.insert(HOPS, HeaderValue::from_static(hops));
+            headers.insert(CLIENT, HeaderValue::from_static("10.0.0.9"));
+            headers
+        };
+        let client: Option<IpAddr> = "10.0.0.9".parse().ok();
+        for (key, hops, expected) in [
+            ("secret", "1", (1, client)),
+            ("secret", "2", (2, client)),
+            ("secret", "many", (HOPS_MAX, client)),
+            ("other", "1", (0, None)),
+            ("", "1", (0, None)),
+        ] {
+            let headers = headers(key, hops);
+            assert_eq!(
+                (hops_of("secret", &headers), client_of("secret", &headers)),
+                expected,
+                "{key} {hops}"
+            );
+        }
+        assert_eq!(hops_of("secret", &HeaderMap::new()), 0);
     }
 }
