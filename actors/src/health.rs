@@ -164,6 +164,7 @@ impl StorageHealth {
     }
 
     /// The organizations that another machine has taken since the last call.
+    #[cfg(feature = "cluster")]
     pub fn take_fenced(&self) -> Vec<RealmId> {
         std::mem::take(&mut *self.fenced.lock())
     }

@@ -33,6 +33,8 @@ use visits::Visits;
 
 /// Slots that are given away at a time.
 const GIVEN_AT_ONCE: usize = 2;
+/// Slots that are loaded at a time before they are this node's: its own organizations need its processors, too.
+const LOADED_AT_ONCE: usize = 1;
 
 /// How a server takes part in a cluster.
 #[derive(Clone)]
@@ -57,6 +59,8 @@ pub struct Cluster {
     busy: Mutex<HashSet<i32>>,
     /// To give slots away.
     turns: Semaphore,
+    /// To load organizations before they are this node's.
+    loads: Semaphore,
     /// Organizations that were loaded before they are this node's.
     prepared: Mutex<HashMap<RealmId, View>>,
     /// Organizations that ran here: the newest frame that the trees have, and the newest that they will have.
@@ -129,6 +133,7 @@ impl Cluster {
             visits: Visits::default(),
             busy: Mutex::default(),
             turns: Semaphore::new(GIVEN_AT_ONCE),
+            loads: Semaphore::new(LOADED_AT_ONCE),
             prepared: Mutex::default(),
             retired: Mutex::default(),
             creating: RwLock::default(),

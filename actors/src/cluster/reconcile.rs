@@ -211,6 +211,7 @@ impl Server {
     }
 
     async fn prepare_slot(self: &Arc<Self>, cluster: &Arc<Cluster>, slot: i32) {
+        let Ok(_turn) = cluster.loads.acquire().await else { return };
         let realms: Vec<RealmId> = cluster.table().in_slot(slot).map(RealmId).collect();
         let (own, server) = (cluster.clone(), self.clone());
         let prepared = tokio::task::spawn_blocking(move || {

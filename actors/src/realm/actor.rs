@@ -203,10 +203,12 @@ impl Actor for RealmActor {
 }
 
 /// Ends the actors of the organization on this machine. Waiting polls are answered with what is there.
+#[cfg(feature = "cluster")]
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct Leave;
 
+#[cfg(feature = "cluster")]
 impl Handler<Leave> for RealmActor {
     type Result = ();
 

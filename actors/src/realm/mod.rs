@@ -50,6 +50,7 @@ mod wall_clock;
 mod web_sessions;
 
 pub use accounts::{DeactivateAccount, ReactivateAccount, RegenerateKey, UpdateAccount};
+#[cfg(feature = "cluster")]
 pub(crate) use actor::Leave;
 pub use actor::RealmActor;
 pub(crate) use address::address_changed;

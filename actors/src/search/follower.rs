@@ -110,6 +110,7 @@ impl SearchThread {
     }
 
     /// Does not index an organization any more, until it is followed again.
+    #[cfg(feature = "cluster")]
     pub fn unfollow(&self, realm: RealmId) {
         let mut work = self.shared.work.lock();
         work.new.retain(|followed| followed.realm.id != realm);

@@ -1,7 +1,7 @@
 //! The actor around the queue: holds the waiting poll, answers it, and ends when its client no longer polls.
 
 use super::commands::{
-    AnswerPoll, Close, Delivered, Dismiss, Poll, PollAnswer, Release, Resumed, SessionRequest, Tick,
+    AnswerPoll, Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick,
 };
 use super::queue::{Queue, QueueError};
 use super::status::{AccountBytes, QueueStatus};
@@ -334,10 +334,11 @@ impl Handler<Tick> for SessionActor {
     }
 }
 
-impl Handler<Release> for SessionActor {
+#[cfg(feature = "cluster")]
+impl Handler<super::Release> for SessionActor {
     type Result = ();
 
-    fn handle(&mut self, _: Release, _: &mut Self::Context) {
+    fn handle(&mut self, _: super::Release, _: &mut Self::Context) {
         self.answer();
     }
 }

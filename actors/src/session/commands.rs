@@ -47,6 +47,7 @@ pub struct Tick {
 }
 
 /// Answers a waiting poll with what there is; its client asks again.
+#[cfg(feature = "cluster")]
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub struct Release;

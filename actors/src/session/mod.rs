@@ -9,7 +9,9 @@ mod status;
 
 pub use actor::{SessionActor, SessionOptions};
 pub(crate) use actor::{accepts, hears_all_public_channels, wants};
-pub use commands::{Close, Delivered, Dismiss, Poll, PollAnswer, Release, Resumed, SessionRequest, Tick};
+#[cfg(feature = "cluster")]
+pub use commands::Release;
+pub use commands::{Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
 pub use queue::Queue;
 pub use registry::{Queues, RunningQueue};
 pub use status::{AccountBytes, QueueStatus};

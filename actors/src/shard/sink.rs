@@ -51,6 +51,7 @@ impl Durability {
     }
 
     /// The organization was opened again.
+    #[cfg(any(test, feature = "cluster"))]
     pub fn forget_fence(&self, realm: RealmId) {
         self.fenced.lock().remove(&realm);
     }
