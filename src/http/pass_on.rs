@@ -85,11 +85,7 @@ pub async fn pass_on(
     };
     let answered = sent.send().await;
     match (answered, kept) {
-        (Ok(response), Some(kept))
-            if response.status().as_u16() == StatusCode::MISDIRECTED_REQUEST.as_u16() =>
-        {
-            unsent(request, kept).await
-        }
+        (Ok(response), Some(kept)) if is_not_taken(&response) => unsent(request, kept).await,
         (Ok(response), _) => Passed::Answered(answer(response, request.method()).await),
         (Err(error), Some(kept)) if error.is_connect() || *request.method() == Method::GET => {
             tracing::debug!(node = address.node, %error, "a request is sent again");
