@@ -5,7 +5,7 @@ import json
 import time
 import urllib.parse
 
-from load import CHANNEL
+from load import TOPIC
 
 #: What the server can do wrong, with the rule of the checker that must find it.
 FAULTS = {
@@ -84,7 +84,7 @@ class FakeServer:
         wrong = self.fault if realm.sends % EVERY == 0 else None
         realm.next_id += 1
         number = realm.next_id
-        message = {"id": number, "content": params["content"], "stored": time.monotonic(), "display_recipient": CHANNEL}
+        message = {"id": number, "content": params["content"], "stored": time.monotonic(), "subject": TOPIC}
         if wrong == "give a lower id":
             message["id"] = number = number - 50_000
         if wrong == "store what was never sent":

@@ -50,19 +50,21 @@ class Run:
         return node, by_node[node.name]
 
     async def end_phase(self):
+        """The end of what is counted for a fault: clients have given up what they sent before the recovery."""
         await asyncio.sleep(AFTERWARDS_SECS)
         return time.monotonic()
 
     def note(self, make_rows):
         self.figures.append(make_rows)
 
-    def outage_rows(self, fault, since, until, limit, owned=None):
-        """The rows that all faults have in common."""
+    def outage_rows(self, fault, times, limit, owned=None):
+        """The rows that all faults have in common. The times are its begin, the recovery, and the end of what is counted."""
+        since, recovered, until = times
         realms, history = self.realms, self.load.history
 
         def rows():
-            yield Row(fault, "longest time without a send in an organization", send_outage(history, realms, since, until), limit, "s")
-            yield Row(fault, "longest time without a read in an organization", read_outage(history, realms, since, until), None, "s")
+            yield Row(fault, "longest time without a send in an organization", send_outage(history, realms, since, recovered), limit, "s")
+            yield Row(fault, "longest time without a read in an organization", read_outage(history, realms, since, recovered), None, "s")
             if owned is not None:
                 yield Row(fault, "organizations of the node", len(owned), 1, at_least=True)
             yield Row(fault, "failed requests", len(failures(history, since, until)))
@@ -92,7 +94,7 @@ async def kill_node(run):
     node.process.kill()
     await run.recovered(since)
     until = await run.end_phase()
-    run.outage_rows("kill -9 of a node", since, until, 10, owned)
+    run.outage_rows("kill -9 of a node", (since, until, until), 10, owned)
     await restart(run, node)
 
 
@@ -122,7 +124,7 @@ async def stop_node(run, secs=30.0):
     await run.recovered(continued)
     until = await run.end_phase()
     name = f"SIGSTOP {secs:.0f} s, then CONT"
-    run.outage_rows(name, since, recovered, 10, owned)
+    run.outage_rows(name, (since, recovered, until), 10, owned)
     history = run.load.history
 
     def rows():
@@ -144,7 +146,7 @@ async def kill_database_host(run):
     await run.recovered(since)
     until = await run.end_phase()
     fault = "kill -9 of the primary's host"
-    run.outage_rows(fault, since, until, 30)
+    run.outage_rows(fault, (since, until, until), 30)
     history = run.load.history
 
     def rows():
@@ -164,7 +166,7 @@ async def kill_postgres(run):
     await run.in_thread(run.database.kill_postgres, host)
     await run.recovered(since)
     until = await run.end_phase()
-    run.outage_rows("kill -9 of the primary's PostgreSQL", since, until, 30)
+    run.outage_rows("kill -9 of the primary's PostgreSQL", (since, until, until), 30)
     await run.in_thread(run.database.wait_until_healthy, 180)
     run.load.return_home()
     await run.recovered(time.monotonic())
@@ -183,7 +185,7 @@ async def cut_network(run, secs=20.0):
     await run.recovered(joined)
     until = await run.end_phase()
     fault = "network cut to the database"
-    run.outage_rows(fault, since, recovered, 10, owned)
+    run.outage_rows(fault, (since, recovered, until), 10, owned)
     history = run.load.history
 
     def rows():
@@ -216,7 +218,7 @@ def drain_rows(run, node, since, until, measured):
     fault, history = f"drain of {node.name}", run.load.history
 
     def rows():
-        yield Row(fault, "organizations moved away", moved - left, unit="")
+        yield Row(fault, "organizations moved away", moved - left, 1, at_least=True)
         yield Row(fault, "organizations left", left, 0)
         yield Row(fault, "failed requests", len(failures(history, since, until)), 0)
         yield Row(fault, "longest wait of a send", longest_wait(history, since, until), 0.5, "s")
@@ -233,4 +235,4 @@ async def kill_and_start(run):
     node.start()
     await run.recovered(since)
     until = await run.end_phase()
-    run.outage_rows("kill -9 and start of the only server", since, until, 10)
+    run.outage_rows("kill -9 and start of the only server", (since, until, until), 10)

@@ -12,7 +12,7 @@ import time
 from connection import Connection, NoAnswer, NotSent
 from history import REFUSED, STORED, UNKNOWN, UNSENT, Failure, History, Queue, Read, Send
 
-CHANNEL = "load"
+CHANNEL, TOPIC = "load", "load"
 POLL_SECS, REQUEST_SECS = 15.0, 5.0
 #: Wait of a client whose request has failed before its next one.
 PAUSE_SECS = 0.2
@@ -85,7 +85,7 @@ class Client:
         now = time.monotonic()
         for event in events:
             self.last_event = max(self.last_event, event["id"])
-            if event["type"] == "message" and event["message"]["display_recipient"] == CHANNEL:
+            if event["type"] == "message" and event["message"]["subject"] == TOPIC:
                 message = event["message"]
                 delivery = [event["id"], message["id"], message["content"], event.get("local_message_id"), now]
                 self.queue.deliveries.append(delivery)
@@ -105,7 +105,7 @@ class Client:
         text = f"{self.realm.name}.{self.number}.{self.sent}"
         send = Send(self.realm.name, self.number, text, node.name, time.monotonic(), queue_id)
         self.load.history.sends.append(send)
-        fields = {"type": "channel", "to": CHANNEL, "topic": "t", "content": text}
+        fields = {"type": "channel", "to": CHANNEL, "topic": TOPIC, "content": text}
         if queue_id:
             fields.update(queue_id=queue_id, local_id=text)
         try:
@@ -126,7 +126,7 @@ class Client:
 
     async def read(self):
         """Reads at a node of chance: an owner of former times would answer with old messages."""
-        narrow = json.dumps([["channel", CHANNEL]])
+        narrow = json.dumps([["channel", CHANNEL], ["topic", TOPIC]])
         fields = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow, "apply_markdown": "false"}
         while True:
             await asyncio.sleep(self.load.read_interval * random.uniform(0.5, 1.5))
@@ -206,10 +206,10 @@ class Load:
         return max(delivered, client.queue.after) >= newest
 
     async def stored_in(self, realm):
-        """All messages of an organization's channel, oldest first, from any node that answers."""
+        """All messages of an organization's topic, oldest first, from any node that answers."""
         email, key = realm.accounts[0]
         connection, found, anchor, tries = Connection(realm.host, email, key), [], "oldest", 0
-        narrow = json.dumps([["channel", CHANNEL]])
+        narrow = json.dumps([["channel", CHANNEL], ["topic", TOPIC]])
         while True:
             fields = {"anchor": anchor, "num_before": 0, "num_after": 1000, "narrow": narrow, "apply_markdown": "false"}
             fields["include_anchor"] = "true" if anchor == "oldest" else "false"

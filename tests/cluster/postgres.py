@@ -214,7 +214,10 @@ class PatroniDatabase(Database):
         members = self.members()
         alive = [one for one in members if one.get("state") in ("running", "streaming")]
         roles = sorted(one["role"] for one in alive)
-        return len(alive) == 3 and roles.count("leader") == 1 and "sync_standby" in roles
+        # The shared view keeps a dead member for a while; each one is asked itself.
+        answers = [fetch(f"http://127.0.0.1:{port}/patroni") or {} for port in self.rest]
+        running = all(answer.get("state") == "running" for answer in answers)
+        return running and len(alive) == 3 and roles.count("leader") == 1 and "sync_standby" in roles
 
     def wait_until_healthy(self, secs):
         started = time.monotonic()

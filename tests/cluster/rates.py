@@ -22,7 +22,7 @@ from report import Row
 
 
 def message(text):
-    return {"type": "channel", "to": CHANNEL, "topic": "t", "content": text}
+    return {"type": "channel", "to": CHANNEL, "topic": "rate", "content": text}
 
 
 async def wrong_node(realms, nodes, sends=400):

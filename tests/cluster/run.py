@@ -44,9 +44,10 @@ FAULTS = {
     "kill-database-host": (faults.kill_database_host, "patroni"),
     "wrong-node": (None, None),
     "rate": (None, None),
-    "kill-and-start": (faults.kill_and_start, None),
+    "kill-and-start": (faults.kill_and_start, "embedded"),
 }
 SHORT = ["calm", "kill-node", "stop-node", "drain"]
+EMBEDDED = ["calm", "kill-and-start", "rate"]
 LONG = ["wrong-node", "calm", "drain", "kill-node", "stop-node", "cut", "kill-postgres", "kill-database-host", "rate"]
 
 
@@ -54,7 +55,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     forms = ["short", "long", "faults", "embedded", "up", "status", "down", "verify"]
     parser.add_argument("form", choices=forms)
-    parser.add_argument("names", nargs="*", help=f"for faults: {', '.join(FAULTS)}; for verify: the file")
+    parser.add_argument("names", nargs="*", help=f"instead of those of the form: {', '.join(FAULTS)}; for verify: the file")
     parser.add_argument("--binary", default="target/release/millstream")
     parser.add_argument("--database", choices=["plain", "patroni"], help="default: patroni for long and up, else plain")
     parser.add_argument("--install", action="store_true", help="install missing Debian packages, as root; no service is started")
@@ -75,7 +76,7 @@ def arguments():
         options.database = "patroni" if options.form in ("long", "up") else "plain"
     if options.stop_secs is None:
         options.stop_secs = 10 if options.form == "short" else 30
-    unknown = [name for name in options.names if options.form == "faults" and name not in FAULTS]
+    unknown = [name for name in options.names if options.form != "verify" and name not in FAULTS]
     if unknown or (options.form in ("faults", "verify") and not options.names):
         parser.error(f"names of faults, or a file for verify, are expected: {unknown}")
     return options
@@ -123,12 +124,14 @@ class Cluster:
 
 def chosen(options):
     """The faults to make, without those that are impossible here, which are named."""
-    names = {"short": SHORT, "long": LONG, "embedded": ["calm", "kill-and-start"]}.get(options.form, options.names)
+    names = options.names or {"short": SHORT, "long": LONG, "embedded": EMBEDDED}[options.form]
     left_out, without_network = [], "cut" in names and Network.unavailable()
     for name in names:
         needs = FAULTS[name][1]
         if needs == "patroni" and options.database != "patroni":
             left_out.append((name, "needs --database patroni"))
+        elif (needs == "embedded") != (options.form == "embedded") and name not in ("calm", "rate"):
+            left_out.append((name, "is for a single server" if needs == "embedded" else "needs a cluster"))
         elif needs == "network" and without_network:
             left_out.append((name, without_network))
     for name, why in left_out:
