@@ -9,7 +9,7 @@ import signal
 import time
 
 from checker import accepted_by
-from connection import Connection, NoAnswer, NotSent
+from connection import Connection
 from history import STORED
 from measures import failures, longest_wait, read_outage, send_outage, stored_since
 from nodes import cluster_status, owners
@@ -105,19 +105,28 @@ async def restart(run, node):
     await run.recovered(time.monotonic())
 
 
+def one_of_each(run, owned):
+    """A client of each of these organizations, with a connection of its own."""
+    found = {client.realm.name: client for client in run.load.clients if client.realm.name in owned}
+    return [(client, Connection(client.realm.host, *client.realm.accounts[client.number])) for client in found.values()]
+
+
 async def stop_node(run, secs=30.0):
-    """SIGSTOP, then CONT: with requests in its sockets that arrive while it sleeps and are read when it is an owner no more."""
+    """SIGSTOP, then CONT. Sends and reads wait in its sockets, which it takes out when it is an owner no more.
+
+    The sends come before another node has taken over, the reads after it.
+    """
     node, owned = await run.busiest()
-    senders = [client for client in run.load.clients if client.realm.name in owned][:: len(run.load.clients[0].realm.accounts)]
-    probes = [(client, Connection(client.realm.host, *client.realm.accounts[client.number])) for client in senders]
-    for _, connection in probes:
-        await connection.ask(node.address, "GET", "/users/me")
+    senders, readers = one_of_each(run, owned), one_of_each(run, owned)
+    for client, connection in senders:
+        await client.call("probe", connection, node, "GET", "/users/me")
     since = time.monotonic()
     node.process.signal(signal.SIGSTOP)
-    waiting = [asyncio.create_task(client.send_one(node, connection, secs=secs + 30)) for client, connection in probes]
+    waiting = [asyncio.create_task(client.send_one(node, connection, secs=secs + 30)) for client, connection in senders]
     await run.recovered(since)
     recovered = time.monotonic()
-    await asyncio.sleep(max(0.0, since + secs - time.monotonic()))
+    waiting += [asyncio.create_task(client.read_one(node, connection, secs=secs + 30)) for client, connection in readers]
+    await asyncio.sleep(max(0.5, since + secs - time.monotonic()))
     continued = time.monotonic()
     node.process.signal(signal.SIGCONT)
     await asyncio.gather(*waiting)
@@ -131,7 +140,7 @@ async def stop_node(run, secs=30.0):
         acknowledged, untrue = accepted_by(history, node.name, since, until)
         yield Row(name, "accepted by the old owner and not there", untrue, 0)
         yield Row(name, "acknowledged through the old owner afterwards", acknowledged)
-        yield Row(name, "requests that waited in its sockets", len(probes))
+        yield Row(name, "requests that waited in its sockets", len(waiting))
         yield Row(name, "longest time without a send after CONT", send_outage(history, run.realms, continued, until), 10, "s")
 
     run.note(rows)

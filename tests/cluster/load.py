@@ -126,16 +126,18 @@ class Client:
 
     async def read(self):
         """Reads at a node of chance: an owner of former times would answer with old messages."""
-        narrow = json.dumps([["channel", CHANNEL], ["topic", TOPIC]])
-        fields = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow, "apply_markdown": "false"}
         while True:
             await asyncio.sleep(self.load.read_interval * random.uniform(0.5, 1.5))
-            node, started = random.choice(self.load.nodes), time.monotonic()
-            answer = await self.call("read", self.reading, node, "GET", "/messages", fields)
-            if answer is not None:
-                newest = max((message["id"] for message in answer["messages"]), default=0)
-                read = Read(self.realm.name, node.name, started, time.monotonic(), newest)
-                self.load.history.reads.append(read)
+            await self.read_one(random.choice(self.load.nodes), self.reading)
+
+    async def read_one(self, node, connection, secs=REQUEST_SECS):
+        narrow = json.dumps([["channel", CHANNEL], ["topic", TOPIC]])
+        fields = {"anchor": "newest", "num_before": 1, "num_after": 0, "narrow": narrow, "apply_markdown": "false"}
+        started = time.monotonic()
+        answer = await self.call("read", connection, node, "GET", "/messages", fields, secs=secs)
+        if answer is not None:
+            newest = max((message["id"] for message in answer["messages"]), default=0)
+            self.load.history.reads.append(Read(self.realm.name, node.name, started, time.monotonic(), newest))
 
     def close(self):
         for connection in (self.polls, self.sending, self.reading):

@@ -157,7 +157,7 @@ async def make_faults(names, options, cluster, realms):
         try:
             more = (options.stop_secs,) if name == "stop-node" else ()
             await FAULTS[name][0](run, *more)
-        except (ClusterError, OSError, KeyError, faults.NoAnswer, faults.NotSent) as error:
+        except (ClusterError, OSError, KeyError) as error:
             rows.append(Row(name, f"not finished: {type(error).__name__}: {error}", None, 0))
     await load.stop()
     for make_rows in run.figures:
