@@ -4,9 +4,11 @@ Every node lives in a network namespace with two links, one to the bridge of cli
 root and the kernel's bridges; `unavailable` says what is missing.
 """
 
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 
 #: Only used on this machine, by two bridges without a way out. The last part of a node's address is 10 and its number.
 CLIENTS, DATABASES = "10.213.0", "10.214.0"
@@ -20,13 +22,15 @@ def run(*words):
 
 
 class Network:
-    """Bridges and namespaces. Names begin with `tag`, so that two clusters do not take each other's down."""
+    """Bridges and namespaces. The addresses are fixed, so only one run at a time has them."""
 
     #: Where servers on this machine are reached from the namespaces.
     database_address, client_address = f"{DATABASES}.1", f"{CLIENTS}.1"
 
-    def __init__(self, nodes, tag="ms"):
-        self.tag, self.nodes = tag, range(1, nodes + 1)
+    tag = "ms"
+
+    def __init__(self, nodes):
+        self.nodes, self.lock = range(1, nodes + 1), None
 
     @staticmethod
     def unavailable():
@@ -35,7 +39,7 @@ class Network:
             return "network namespaces need root"
         if not shutil.which("ip"):
             return "iproute2 is not installed"
-        probe = Network(0, "msprobe")
+        probe = Network(0)
         try:
             probe.up()
         except OSError as error:
@@ -45,6 +49,15 @@ class Network:
         return None
 
     def up(self):
+        """Also removes what an interrupted run has left."""
+        self.lock = open(f"{tempfile.gettempdir()}/millstream-network.lock", "w", encoding="ascii")
+        try:
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.lock.close()
+            self.lock = None
+            raise OSError("another run has the network") from None
+        self.remove()
         for kind, prefix in (("c", CLIENTS), ("d", DATABASES)):
             run("link", "add", f"{self.tag}-{kind}", "type", "bridge")
             run("address", "add", f"{prefix}.1/24", "dev", f"{self.tag}-{kind}")
@@ -82,7 +95,12 @@ class Network:
         run("link", "set", self.link(number, "d"), "up")
 
     def down(self):
-        """Removes what is there, also what an interrupted run has left."""
+        if self.lock:
+            self.remove()
+            self.lock.close()
+            self.lock = None
+
+    def remove(self):
         for number in self.nodes:
             for kind in ("c", "d"):
                 subprocess.run(["ip", "link", "del", self.link(number, kind)], capture_output=True, check=False)

@@ -15,9 +15,6 @@ START_SECS = 60
 #: One name for all nodes, which clients send as `Host`, as they would behind a load balancer.
 EXTERNAL_URL = "http://localhost:9991"
 
-#: PostgreSQL of the test has no certificates.
-OPTIONS = "?sslmode=disable"
-
 Realm = namedtuple("Realm", "name host accounts")
 
 
@@ -33,10 +30,10 @@ class Node:
         self.environment = {"MILLSTREAM_EXTERNAL_URL": EXTERNAL_URL}
         if database:
             # Commands run outside of the namespace, where the database has another address.
-            self.database_of_commands = database.url() + OPTIONS
+            self.database_of_commands = database.url()
             address = network.database_address if network else "127.0.0.1"
             self.environment |= {
-                "MILLSTREAM_CLUSTER_DATABASE": database.url(address) + OPTIONS,
+                "MILLSTREAM_CLUSTER_DATABASE": database.url(address),
                 "MILLSTREAM_CLUSTER_NODE": self.name,
                 "MILLSTREAM_CLUSTER_ADVERTISE": self.url,
             }

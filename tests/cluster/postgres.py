@@ -12,6 +12,7 @@ import time
 import urllib.request
 
 from packages import POSTGRES_PROGRAMS
+from certificates import make_certificates
 from processes import ClusterError, Process, database_user, free_ports, is_running, kill_tree, make_folder, wait_for
 
 START_SECS = 120
@@ -35,21 +36,28 @@ PARAMETERS = {
 class Database:
     """The role and the database that nodes use, in either form."""
 
-    def __init__(self, folder, addresses):
+    def __init__(self, folder, addresses, tls):
         self.folder = make_folder(folder)
         self.addresses = addresses
+        self.parameters = dict(PARAMETERS)
+        self.options, self.hosts = "?sslmode=disable", "host"
+        if tls:
+            certificates = make_certificates(self.folder, ["127.0.0.1", *addresses])
+            self.parameters |= {"ssl": "on", "ssl_cert_file": certificates["cert"], "ssl_key_file": certificates["key"]}
+            self.options, self.hosts = f"?sslmode=verify-full&sslrootcert={certificates['ca']}", "hostssl"
         self.password = secrets.token_hex(16)
         self.admin_password = secrets.token_hex(16)
 
     def url(self, address="127.0.0.1"):
         """What a node gets as `[cluster] database`, if it reaches the servers at this address."""
         hosts = ",".join(f"{address}:{port}" for port in self.ports)
-        return f"postgres://millstream:{self.password}@{hosts}/millstream"
+        return f"postgres://millstream:{self.password}@{hosts}/millstream{self.options}"
 
     def access_rules(self):
         lines = ["local all all trust"]
         for network in ["127.0.0.1/32"] + [f"{address}/16" for address in self.addresses]:
-            lines += [f"host all all {network} scram-sha-256", f"host replication replicator {network} scram-sha-256"]
+            lines.append(f"{self.hosts} millstream millstream {network} scram-sha-256")
+            lines += [f"host all postgres {network} scram-sha-256", f"host replication replicator {network} scram-sha-256"]
         return lines
 
     def listen(self):
@@ -74,8 +82,8 @@ class PlainDatabase(Database):
 
     form = "plain"
 
-    def __init__(self, folder, addresses=()):
-        super().__init__(folder, list(addresses))
+    def __init__(self, folder, addresses=(), tls=False):
+        super().__init__(folder, list(addresses), tls)
         self.ports = free_ports(2)
         self.servers = [self.server(f"p{number}", port) for number, port in enumerate(self.ports, 1)]
 
@@ -90,7 +98,7 @@ class PlainDatabase(Database):
     def up(self):
         self.run("initdb", "-D", f"{self.folder}/p1", "-U", "postgres", "--auth=trust", "--data-checksums", "-E", "UTF8")
         with open(f"{self.folder}/p1/postgresql.conf", "a", encoding="utf-8") as file:
-            file.writelines(f"{name} = '{value}'\n" for name, value in PARAMETERS.items())
+            file.writelines(f"{name} = '{value}'\n" for name, value in self.parameters.items())
         with open(f"{self.folder}/p1/pg_hba.conf", "w", encoding="utf-8") as file:
             file.write("\n".join([*self.access_rules(), "local replication all trust"]) + "\n")
         self.start_server(0)
@@ -137,8 +145,8 @@ class PatroniDatabase(Database):
 
     form = "patroni"
 
-    def __init__(self, folder, addresses=()):
-        super().__init__(folder, list(addresses))
+    def __init__(self, folder, addresses=(), tls=False):
+        super().__init__(folder, list(addresses), tls)
         ports = free_ports(12)
         self.ports, self.rest, self.client, self.peer = ports[:3], ports[3:6], ports[6:9], ports[9:]
         self.etcd = [self.etcd_member(host) for host in range(3)]
@@ -167,7 +175,7 @@ class PatroniDatabase(Database):
         shared = {
             "ttl": 20, "loop_wait": 2, "retry_timeout": 5, "maximum_lag_on_failover": 1 << 20,
             "synchronous_mode": True, "synchronous_mode_strict": True,
-            "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": PARAMETERS},
+            "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": self.parameters},
         }
         rest = f"127.0.0.1:{self.rest[host]}"
         return {
@@ -285,5 +293,5 @@ def fetch(url):
         return None
 
 
-def make_database(form, folder, addresses=()):
-    return (PatroniDatabase if form == "patroni" else PlainDatabase)(folder, addresses)
+def make_database(form, folder, addresses=(), tls=False):
+    return (PatroniDatabase if form == "patroni" else PlainDatabase)(folder, addresses, tls)

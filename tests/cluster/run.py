@@ -58,6 +58,7 @@ def arguments():
     parser.add_argument("names", nargs="*", help=f"instead of those of the form: {', '.join(FAULTS)}; for verify: the file")
     parser.add_argument("--binary", default="target/release/millstream")
     parser.add_argument("--database", choices=["plain", "patroni"], help="default: patroni for long and up, else plain")
+    parser.add_argument("--tls", action="store_true", help="nodes verify the certificates of the databases; needs openssl")
     parser.add_argument("--install", action="store_true", help="install missing Debian packages, as root; no service is started")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--realms", type=int, default=20, help="organizations")
@@ -92,14 +93,13 @@ class Cluster:
             self.network = Network(options.nodes)
         if options.form != "embedded":
             addresses = [self.network.database_address] if self.network else []
-            self.database = make_database(options.database, f"{self.folder}/database", addresses)
+            self.database = make_database(options.database, f"{self.folder}/database", addresses, options.tls)
         count = 1 if options.form == "embedded" else options.nodes
         self.nodes = make_nodes(count, options.binary, self.folder, self.database, self.network)
 
     def up(self):
         started = time.monotonic()
         if self.network:
-            self.network.down()
             self.network.up()
         if self.database:
             self.database.up()
@@ -267,7 +267,7 @@ def main():
     adopt_orphans()
     try:
         return {"up": up, "status": status, "down": down, "verify": verify}.get(options.form, test)(options)
-    except ClusterError as error:
+    except (ClusterError, OSError) as error:
         print(f"the cluster did not start: {error}")
         return NOT_STARTED
 
