@@ -19,6 +19,7 @@ import shutil
 import sys
 import time
 
+import appends
 import faults
 import packages
 import rates
@@ -44,11 +45,12 @@ FAULTS = {
     "kill-database-host": (faults.kill_database_host, "patroni"),
     "wrong-node": (None, None),
     "rate": (None, None),
+    "appends": (None, None),
     "kill-and-start": (faults.kill_and_start, "embedded"),
 }
 SHORT = ["calm", "kill-node", "stop-node", "drain"]
 EMBEDDED = ["calm", "kill-and-start", "rate"]
-LONG = ["wrong-node", "calm", "drain", "kill-node", "stop-node", "cut", "kill-postgres", "kill-database-host", "rate"]
+LONG = ["appends", "wrong-node", "calm", "drain", "kill-node", "stop-node", "cut", "kill-postgres", "kill-database-host", "rate"]
 
 
 def arguments():
@@ -142,7 +144,7 @@ def chosen(options):
 
 async def make_faults(names, options, cluster, realms):
     """The load with its faults; the rows of the table and the history."""
-    rows = []
+    rows = list(appends.append_rates(cluster.database)) if "appends" in names else []
     if "wrong-node" in names:
         rows += [row async for row in rates.wrong_node(realms, cluster.nodes)]
     under_load = [name for name in names if FAULTS[name][0]]
