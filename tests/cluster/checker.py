@@ -61,7 +61,7 @@ def check_messages(realm, sends, stored, found):
 
 
 def check_order(sends, found):
-    """Each id is above those of all messages that were acknowledged before its own was sent, whoever sent them."""
+    """Each id is above those of all messages that were acknowledged before its own was sent, by any client."""
     stored = [send for send in sends if send.outcome == STORED]
     ended = sorted(stored, key=lambda send: send.ended)
     highest, position = None, 0

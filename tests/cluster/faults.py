@@ -57,14 +57,14 @@ class Run:
     def note(self, make_rows):
         self.figures.append(make_rows)
 
-    def outage_rows(self, fault, times, limit, owned=None):
+    def outage_rows(self, fault, times, limit, owned=None, read_limit=None):
         """The rows that all faults have in common. The times are its begin, the recovery, and the end of what is counted."""
         since, recovered, until = times
         realms, history = self.realms, self.load.history
 
         def rows():
             yield Row(fault, "longest time without a send in an organization", send_outage(history, realms, since, recovered), limit, "s")
-            yield Row(fault, "longest time without a read in an organization", read_outage(history, realms, since, recovered), None, "s")
+            yield Row(fault, "longest time without a read in an organization", read_outage(history, realms, since, recovered), read_limit, "s")
             if owned is not None:
                 yield Row(fault, "organizations of the node", len(owned), 1, at_least=True)
             yield Row(fault, "failed requests", len(failures(history, since, until)))
@@ -147,25 +147,27 @@ async def stop_node(run, secs=30.0):
     run.load.return_home()
 
 
-async def kill_database_host(run):
-    """PostgreSQL, Patroni and etcd of the primary's host die together."""
-    host = await run.in_thread(run.database.leader)
+async def kill_host(run, fault, host):
+    """PostgreSQL, Patroni and etcd of a host die together."""
     since = time.monotonic()
     await run.in_thread(run.database.kill_host, host)
     await run.recovered(since)
     until = await run.end_phase()
-    fault = "kill -9 of the primary's host"
-    run.outage_rows(fault, (since, until, until), 30)
-    history = run.load.history
-
-    def rows():
-        yield Row(fault, "reads go on: longest time without one", read_outage(history, run.realms, since, until), 5, "s")
-
-    run.note(rows)
+    # Reads go on without the database.
+    run.outage_rows(fault, (since, until, until), 30, read_limit=5)
     took = await run.in_thread(run.database.heal, host)
     run.note(lambda: [Row(fault, "until there are three copies again", took, unit="s")])
     run.load.return_home()
     await run.recovered(time.monotonic())
+
+
+async def kill_database_host(run):
+    await kill_host(run, "kill -9 of the primary's host", await run.in_thread(run.database.leader))
+
+
+async def kill_standby_host(run):
+    """A commit waits for this copy until Patroni takes it from the list."""
+    await kill_host(run, "kill -9 of a standby's host", await run.in_thread(run.database.standby))
 
 
 async def kill_postgres(run):
@@ -208,7 +210,7 @@ async def cut_network(run, secs=20.0):
 
 
 async def drain_each(run):
-    """Each node in turn gives its organizations away and takes some again; no client may notice."""
+    """Each node in turn gives its organizations away and takes some again, without a failed request."""
     for node in run.nodes:
         moved = sum(owner == node.name for owner in (await run.in_thread(owners, run.nodes)).values())
         since = time.monotonic()

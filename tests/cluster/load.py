@@ -14,6 +14,7 @@ from history import REFUSED, STORED, UNKNOWN, UNSENT, Failure, History, Queue, R
 
 CHANNEL, TOPIC = "load", "load"
 POLL_SECS, REQUEST_SECS = 15.0, 5.0
+START_SECS = 180
 #: Wait of a client whose request has failed before its next one.
 PAUSE_SECS = 0.2
 
@@ -125,7 +126,7 @@ class Client:
         return await asyncio.sleep(PAUSE_SECS)
 
     async def read(self):
-        """Reads at a node of chance: an owner of former times would answer with old messages."""
+        """Reads at a random node: a former owner would answer with old messages."""
         while True:
             await asyncio.sleep(self.load.read_interval * random.uniform(0.5, 1.5))
             await self.read_one(random.choice(self.load.nodes), self.reading)
@@ -160,9 +161,10 @@ class Load:
         self.tasks, self.pollers = [], []
 
     async def start(self):
-        """Returns when every client has its queue."""
-        for batch in range(0, len(self.clients), 20):
-            await asyncio.gather(*(client.register() for client in self.clients[batch : batch + 20]))
+        """Returns when every client has its queue, or raises TimeoutError."""
+        async with asyncio.timeout(START_SECS):
+            for batch in range(0, len(self.clients), 20):
+                await asyncio.gather(*(client.register() for client in self.clients[batch : batch + 20]))
         self.pollers = [asyncio.create_task(client.poll()) for client in self.clients]
         for client in self.clients:
             self.tasks += [asyncio.create_task(client.send()), asyncio.create_task(client.read())]

@@ -27,6 +27,8 @@ PARAMETERS = {
     "max_wal_senders": "10",
     "max_replication_slots": "10",
     "shared_buffers": "64MB",
+    # A frozen standby that has to confirm commits holds them up for this long.
+    "wal_sender_timeout": "10s",
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
     "tcp_keepalives_count": "3",
@@ -174,7 +176,8 @@ class PatroniDatabase(Database):
         name = f"p{host + 1}"
         shared = {
             "ttl": 20, "loop_wait": 2, "retry_timeout": 5, "maximum_lag_on_failover": 1 << 20,
-            "synchronous_mode": True, "synchronous_mode_strict": True,
+            # All three copies confirm; where one is missing, Patroni lets two do, but never one alone.
+            "synchronous_mode": True, "synchronous_mode_strict": True, "synchronous_node_count": 2,
             "postgresql": {"use_pg_rewind": True, "use_slots": True, "parameters": self.parameters},
         }
         rest = f"127.0.0.1:{self.rest[host]}"
@@ -191,7 +194,7 @@ class PatroniDatabase(Database):
                     "superuser": {"username": "postgres", "password": self.admin_password},
                     "replication": {"username": "replicator", "password": self.admin_password},
                 },
-                # Without these a second failure during a rewind leaves a copy out for good, and only an operator notices.
+                # Without these a second failure during a rewind leaves a copy out until an operator initializes it again.
                 "remove_data_directory_on_rewind_failure": True,
                 "remove_data_directory_on_diverged_timelines": True,
             },
@@ -225,17 +228,21 @@ class PatroniDatabase(Database):
         # The shared view keeps a dead member for a while; each one is asked itself.
         answers = [fetch(f"http://127.0.0.1:{port}/patroni") or {} for port in self.rest]
         running = all(answer.get("state") == "running" for answer in answers)
-        return running and len(alive) == 3 and roles.count("leader") == 1 and "sync_standby" in roles
+        return running and len(alive) == 3 and roles == ["leader", "sync_standby", "sync_standby"]
 
     def wait_until_healthy(self, secs):
         started = time.monotonic()
-        wait_for(self.is_healthy, "three copies, of which one confirms commits", secs)
+        wait_for(self.is_healthy, "three copies that confirm commits", secs)
         return time.monotonic() - started
 
     def leader(self):
         """The number of the host with the primary, from 0; None while there is none."""
         names = [one["name"] for one in self.members() if one["role"] == "leader" and one.get("state") == "running"]
         return int(names[0][1:]) - 1 if names else None
+
+    def standby(self):
+        """The number of a host whose copy confirms commits."""
+        return next(int(one["name"][1:]) - 1 for one in self.members() if one["role"] == "sync_standby")
 
     def primary_port(self):
         return self.ports[wait_for(lambda: [self.leader()] if self.leader() is not None else None, "a primary", 60)[0]]

@@ -2,7 +2,7 @@
 """A cluster on this machine, its load, its faults and its checker.
 
     python3 tests/cluster/run.py short                     kill, stop and drain of nodes; about a minute
-    python3 tests/cluster/run.py long                      everything, on three PostgreSQL under Patroni; about seven minutes
+    python3 tests/cluster/run.py long                      everything, on three PostgreSQL under Patroni; about eight minutes
     python3 tests/cluster/run.py faults kill-node drain    chosen faults
     python3 tests/cluster/run.py embedded                  the same load and checker with one ordinary server
     python3 tests/cluster/run.py up | status | down        a cluster to try things with
@@ -43,6 +43,7 @@ FAULTS = {
     "cut": (faults.cut_network, "network"),
     "kill-postgres": (faults.kill_postgres, "patroni"),
     "kill-database-host": (faults.kill_database_host, "patroni"),
+    "kill-standby-host": (faults.kill_standby_host, "patroni"),
     "wrong-node": (None, None),
     "rate": (None, None),
     "appends": (None, None),
@@ -50,7 +51,8 @@ FAULTS = {
 }
 SHORT = ["calm", "kill-node", "stop-node", "drain"]
 EMBEDDED = ["calm", "kill-and-start", "rate"]
-LONG = ["appends", "wrong-node", "calm", "drain", "kill-node", "stop-node", "cut", "kill-postgres", "kill-database-host", "rate"]
+LONG = ["appends", "wrong-node", "calm", "drain", "kill-node", "stop-node", "cut", "kill-postgres", "kill-standby-host",
+        "kill-database-host", "rate"]
 
 
 def arguments():
