@@ -12,7 +12,7 @@ from checker import accepted_by
 from connection import Connection
 from history import STORED
 from measures import failures, longest_wait, read_outage, send_outage, stored_since
-from nodes import cluster_status, owners
+from nodes import owners
 from report import Row
 
 #: How long the load runs on after a fault, so that what comes late is seen.

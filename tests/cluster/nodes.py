@@ -51,7 +51,7 @@ class Node:
         return self
 
     def wait_until_ready(self, secs=START_SECS):
-        wait_for(lambda: self.is_ready(), f"start of {self.name}", secs, self.process)
+        wait_for(self.is_ready, f"start of {self.name}", secs, self.process)
 
     def is_ready(self):
         health = self.health()
@@ -96,14 +96,10 @@ def make_nodes(count, binary, folder, database=None, network=None):
     return [Node(number, binary, folder, port, database, network) for number, port in enumerate(ports, 1)]
 
 
-def cluster_status(nodes):
-    """Nodes and the owners of organizations, as the command prints them."""
-    return json.loads(nodes[0].command("cluster", "status", "--output", "json"))
-
-
 def owners(nodes):
-    """For each organization the name of its node."""
-    return {one["subdomain"]: one["node"] for one in cluster_status(nodes)["organizations"]}
+    """For each organization the name of its node, as `cluster status` prints it."""
+    status = json.loads(nodes[0].command("cluster", "status", "--output", "json"))
+    return {one["subdomain"]: one["node"] for one in status["organizations"]}
 
 
 def seed(people):

@@ -36,7 +36,7 @@ PARAMETERS = {
 
 
 class Database:
-    """The role and the database that nodes use, in either form."""
+    """The role and the database that nodes use, in either form. The forms have `ports` and `primary_port`."""
 
     def __init__(self, folder, addresses, tls):
         self.folder = make_folder(folder)
