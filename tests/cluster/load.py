@@ -70,8 +70,6 @@ class Client:
         while True:
             await self.register()
             fields = {"queue_id": self.queue.queue_id, "last_event_id": self.last_event}
-            if self.load.is_draining:
-                fields["dont_block"] = "true"
             answer = await self.call("poll", self.polls, self.node, "GET", "/events", fields, secs=POLL_SECS)
             if answer is None:
                 await asyncio.sleep(PAUSE_SECS)
@@ -79,8 +77,6 @@ class Client:
                 self.queue.ended_at, self.queue = time.monotonic(), None
             else:
                 self.receive(answer["events"])
-                if self.load.is_draining:
-                    await asyncio.sleep(0.2)
 
     def receive(self, events):
         now = time.monotonic()
@@ -93,7 +89,7 @@ class Client:
 
     async def send(self):
         await asyncio.sleep(random.random() * self.load.interval)
-        while True:
+        while not self.load.is_ending:
             started = time.monotonic()
             await self.send_one(self.node, self.sending)
             rest = self.load.interval * random.uniform(0.5, 1.5) - (time.monotonic() - started)
@@ -157,7 +153,7 @@ class Load:
         self.realms = realms
         self.interval = len(self.clients) / sends_per_sec
         self.read_interval = len(self.clients) / reads_per_sec
-        self.is_draining, self.longest_pause = False, 0.0
+        self.is_ending, self.longest_pause = False, 0.0
         self.tasks, self.pollers = [], []
 
     async def start(self):
@@ -167,7 +163,7 @@ class Load:
                 await asyncio.gather(*(client.register() for client in self.clients[batch : batch + 20]))
         self.pollers = [asyncio.create_task(client.poll()) for client in self.clients]
         for client in self.clients:
-            self.tasks += [asyncio.create_task(client.send()), asyncio.create_task(client.read())]
+            self.tasks += [asyncio.create_task(client.send(), name="send"), asyncio.create_task(client.read())]
         self.tasks.append(asyncio.create_task(self.watch_pauses()))
 
     async def watch_pauses(self):
@@ -184,13 +180,20 @@ class Load:
 
     async def stop(self, secs=60):
         """Ends the sends, reads what is stored, and lets the queues deliver the rest."""
+        self.is_ending = True
+        sends = [task for task in self.tasks if task.get_name() == "send"]
+        await asyncio.wait(sends, timeout=REQUEST_SECS + 5)
         await cancel(self.tasks)
         self.raise_failures()
-        for realm in self.realms:
-            self.history.stored[realm.name] = await self.stored_in(realm)
         deadline = time.monotonic() + secs
-        while time.monotonic() < deadline and not all(map(self.has_all, self.clients)):
-            await asyncio.sleep(0.1)
+        # A request that its client gave up may be carried out late: what is there must stay the same while queues are polled.
+        before = None
+        while before != self.history.stored:
+            before = dict(self.history.stored)
+            for realm in self.realms:
+                self.history.stored[realm.name] = await self.stored_in(realm)
+            while time.monotonic() < deadline and not all(map(self.has_all, self.clients)):
+                await asyncio.sleep(0.1)
         await cancel(self.pollers)
         for client in self.clients:
             client.close()

@@ -37,7 +37,7 @@ class Node:
                 "MILLSTREAM_CLUSTER_NODE": self.name,
                 "MILLSTREAM_CLUSTER_ADVERTISE": self.url,
             }
-        words = [binary, "dev", "--data", f"{self.folder}/data", "--listen", f"{self.host}:{port}"]
+        words = [binary, "dev", "--empty", "--data", f"{self.folder}/data", "--listen", f"{self.host}:{port}"]
         if network:
             words = ["ip", "netns", "exec", network.namespace(number), *words]
         self.process = Process(self.name, words, self.folder, environment=self.environment)
