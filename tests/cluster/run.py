@@ -70,6 +70,7 @@ def arguments():
     parser.add_argument("--sends", type=float, default=100, help="messages a second, of all clients together")
     parser.add_argument("--reads", type=float, default=100, help="reads a second")
     parser.add_argument("--stop-secs", type=float, help="how long a node is stopped (default: 30, short: 10)")
+    parser.add_argument("--patience", type=float, default=1, help="multiplies all time limits, for slow builds and busy machines")
     parser.add_argument("--json", metavar="FILE", help="write the table, the violations and the machine")
     parser.add_argument("--history", metavar="FILE", help="write what the clients saw")
     parser.add_argument("--keep", action="store_true", help="keep the folder with logs and data")
@@ -108,10 +109,12 @@ class Cluster:
         if self.database:
             self.database.up()
             print(f"database ({self.database.form}) after {time.monotonic() - started:.1f} s", flush=True)
-        for node in self.nodes:
-            node.start()
-        for node in self.nodes:
-            node.wait_until_ready()
+        # The first node of a development server makes an organization, which the others find.
+        for some in (self.nodes[:1], self.nodes[1:]):
+            for node in some:
+                node.start()
+            for node in some:
+                node.wait_until_ready()
         print(f"{len(self.nodes)} nodes after {time.monotonic() - started:.1f} s", flush=True)
 
     def down(self):
@@ -203,6 +206,8 @@ def test(options):
             rows.append(Row("all", "longest pause of the clients' own program", load.longest_pause, unit="s"))
         if options.history:
             history.save(options.history)
+        for row in rows:
+            row.relax(options.patience)
         passed = all(row.passed() for row in rows)
         print_table(rows)
         print_violations(violations)

@@ -108,6 +108,9 @@ async def test_one_missed_target_fails_the_run():
     assert report.Row("load", "messages", 5, None, "").passed(), "a figure without target cannot fail"
     assert report.Row("rate", "sends", 6000, 5000, "/s", at_least=True).passed()
     assert not report.Row("rate", "sends", 4000, 5000, "/s", at_least=True).passed()
+    for row, passed in ((report.Row("drain", "wait", 0.9, 0.5, "s"), True), (report.Row("all", "lost", 1, 0), False)):
+        row.relax(patience=2)
+        assert row.passed() == passed, row
 
 
 async def main():
