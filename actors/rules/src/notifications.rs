@@ -1,11 +1,29 @@
 //! Which recipients of a message get a push notification or an e-mail (docs/api/push.md#what-is-notified).
 
-use crate::settings::user_bool;
+use crate::settings::{Setting, user_row};
 use crate::visibility::is_muted;
 use model::{Flag, Flags, Subscription, User, VisibilityPolicy};
 
 /// Seconds without activity after which a user is away.
 pub const AWAY_SECS: u64 = 140;
+
+// A wildcard mention reads them of thousands of users.
+const ONLINE_PUSH: &Setting = user_row("enable_online_push_notifications");
+const OFFLINE_PUSH: &Setting = user_row("enable_offline_push_notifications");
+const FOLLOWED_PUSH: &Setting = user_row("enable_followed_topic_push_notifications");
+const CHANNEL_PUSH: &Setting = user_row("enable_stream_push_notifications");
+const OFFLINE_MAIL: &Setting = user_row("enable_offline_email_notifications");
+const FOLLOWED_MAIL: &Setting = user_row("enable_followed_topic_email_notifications");
+const CHANNEL_MAIL: &Setting = user_row("enable_stream_email_notifications");
+const FOLLOWED_WILDCARD: &Setting = user_row("enable_followed_topic_wildcard_mentions_notify");
+const WILDCARD: &Setting = user_row("wildcard_mentions_notify");
+
+const MAIL_DELAY: &Setting = user_row("email_notifications_batching_period_seconds");
+
+/// Seconds from a message to the e-mail about it.
+pub fn mail_delay_secs(user: &User) -> u64 {
+    u64::try_from(MAIL_DELAY.int_in(&user.settings).unwrap_or_default()).unwrap_or_default()
+}
 
 /// The reason of a notification; the first that applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,13 +60,13 @@ pub struct Receipt<'a> {
 impl Receipt<'_> {
     /// Whether the user gets a push notification, and why.
     pub fn push(&self) -> Option<Trigger> {
-        if self.is_excluded() || self.is_present && !self.wants("enable_online_push_notifications") {
+        if self.is_excluded() || self.is_present && !self.wants(ONLINE_PUSH) {
             return None;
         }
-        let always = self.wants("enable_offline_push_notifications");
-        let followed = self.wants("enable_followed_topic_push_notifications");
+        let always = self.wants(OFFLINE_PUSH);
+        let followed = self.wants(FOLLOWED_PUSH);
         let own = self.subscription.and_then(|subscription| subscription.push_notifications);
-        let channel = own.unwrap_or_else(|| self.wants("enable_stream_push_notifications"));
+        let channel = own.unwrap_or_else(|| self.wants(CHANNEL_PUSH));
         self.trigger(always, followed, channel)
     }
 
@@ -57,15 +75,15 @@ impl Receipt<'_> {
         if self.is_excluded() || self.is_present {
             return None;
         }
-        let always = self.wants("enable_offline_email_notifications");
-        let followed = self.wants("enable_followed_topic_email_notifications");
+        let always = self.wants(OFFLINE_MAIL);
+        let followed = self.wants(FOLLOWED_MAIL);
         let own = self.subscription.and_then(|subscription| subscription.email_notifications);
-        let channel = own.unwrap_or_else(|| self.wants("enable_stream_email_notifications"));
+        let channel = own.unwrap_or_else(|| self.wants(CHANNEL_MAIL));
         self.trigger(always, followed, channel)
     }
 
-    fn wants(&self, setting: &str) -> bool {
-        user_bool(self.user, setting)
+    fn wants(&self, setting: &Setting) -> bool {
+        setting.bool_in(&self.user.settings)
     }
 
     /// Whether the user never gets a notification of the message: sent, read or muted by the user.
@@ -91,11 +109,11 @@ impl Receipt<'_> {
         let follows = self.policy == VisibilityPolicy::Followed;
         let is_visible = !is_muted(subscription.is_muted, self.policy);
         if always && is_wildcard && is_visible {
-            if follows && self.wants("enable_followed_topic_wildcard_mentions_notify") {
+            if follows && self.wants(FOLLOWED_WILDCARD) {
                 return Some(Trigger::FollowedWildcard);
             }
             let own = subscription.wildcard_mentions_notify;
-            if own.unwrap_or_else(|| self.wants("wildcard_mentions_notify")) {
+            if own.unwrap_or_else(|| self.wants(WILDCARD)) {
                 return Some(Trigger::Wildcard);
             }
         }

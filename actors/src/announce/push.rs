@@ -18,6 +18,7 @@ pub(super) fn announce(fact: &PushFact, out: &mut Announcements<'_>) {
         | PushFact::Unshown { .. }
         | PushFact::NotificationCursorMoved(_)
         | PushFact::MissedNoted { .. }
-        | PushFact::MissedDecided { .. } => {}
+        | PushFact::MissedDecided { .. }
+        | PushFact::MissedNotedByMany { .. } => {}
     }
 }

@@ -11,7 +11,7 @@ use model::{
     Channel, ChannelFact, ChannelId, Directory, Fact, MessageFact, MessageId, Place, Sequence, Submessage,
     Subscription, SubscriptionFact, Timestamp, TopicKey, User, UserId, VisibilityPolicy,
 };
-use rules::permissions::message::{Wildcard, check_wildcard};
+use rules::permissions::message::{WILDCARD_PEOPLE_MAX, Wildcard, check_wildcard};
 use rules::visibility::{self, Participation};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -129,7 +129,9 @@ impl ChannelState {
         let (directory, sender) = (context.directory, &draft.draft.sender);
         if mentions.channel_wildcard {
             let active = self.subscribers.iter().filter(|(_, subscription)| subscription.is_active);
-            let count = active.filter(|(user, _)| directory.is_active_user(**user)).count();
+            let active = active.filter(|(user, _)| directory.is_active_user(**user));
+            // More make no difference.
+            let count = active.take(WILDCARD_PEOPLE_MAX + 1).count();
             check_wildcard(directory, sender, Wildcard::Channel, count)?;
         }
         if mentions.topic_wildcard {

@@ -3,7 +3,7 @@
 //! The messages of a pending e-mail were recorded when they were sent; no others are checked. A decision costs a lookup
 //! for each of these messages and a body for each unread one.
 
-use super::receipt::{is_still_unread, receipt_of};
+use super::receipt::{Reception, is_still_unread};
 use crate::error::DomainError;
 use crate::outbox::job;
 use crate::shared::RealmShared;
@@ -11,7 +11,7 @@ use model::job::{MailTask, Task, TaskKind};
 use model::push::PushFact;
 use model::{Fact, Message, MessageId, Place, RecipientId, Timestamp, TopicKey, UserId};
 use rules::notifications::Trigger;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use storage::view::JOBS_WAITING_MAX;
 
@@ -36,13 +36,14 @@ pub(super) fn decide_due(realm: &RealmShared) -> Result<Vec<Fact>, DomainError> 
     let now = realm.clock.now();
     let users = due_users(realm, now);
     let mut facts = Vec::new();
+    let mut known = KnownMessages::default();
     for user in &users {
         if realm.notifications.is_stopping() {
             return Err(DomainError::Stopping);
         }
-        let pending = realm.view.read().directory.pending_mail(*user).cloned();
+        let pending = realm.view.read().directory.pending_mail(*user);
         let Some(pending) = pending else { continue };
-        let missed = missed_among(realm, *user, &pending.messages)?;
+        let missed = missed_among(realm, *user, &pending.messages, &mut known)?;
         let included = missed.iter().map(|(message, why)| (message.id, Conversation::of(message), *why));
         let conversations = conversations(included);
         metrics::counter!("millstream_missed_mails_total").increment(conversations.len() as u64);
@@ -60,8 +61,14 @@ fn due_users(realm: &RealmShared, now: Timestamp) -> Vec<UserId> {
     let view = realm.view.read();
     let room = MAILS_WAITING_MAX.saturating_sub(view.jobs.waiting_count(TaskKind::Mail));
     let users_max = room.div_ceil(CONVERSATIONS_MAX).min(USERS_PER_FRAME);
-    let due = view.directory.pending_mails().take_while(|(due, _)| *due <= now);
-    due.take(users_max).map(|(_, user)| user).collect()
+    let mut users = BTreeSet::new();
+    for (_, user) in view.directory.pending_mails().take_while(|(due, _)| *due <= now) {
+        users.insert(user);
+        if users.len() >= users_max {
+            break;
+        }
+    }
+    users.into_iter().collect()
 }
 
 /// The messages of each conversation. If there are too many, direct messages and mentions come first.
@@ -107,7 +114,7 @@ pub fn missed_messages(
     user: UserId,
     messages: &[MessageId],
 ) -> Result<Vec<(Arc<Message>, Trigger)>, DomainError> {
-    let mut missed = missed_among(realm, user, messages)?;
+    let mut missed = missed_among(realm, user, messages, &mut KnownMessages::default())?;
     if let Some((first, _)) = missed.first() {
         let about = Conversation::of(first);
         missed.retain(|(message, _)| Conversation::of(message) == about);
@@ -115,10 +122,32 @@ pub fn missed_messages(
     Ok(missed)
 }
 
+/// Messages that were read for one user, because many users miss the same ones.
+#[derive(Default)]
+struct KnownMessages(HashMap<MessageId, Option<Arc<Message>>>);
+
+/// Maximum number of known messages; beyond it, all are forgotten.
+const KNOWN_MAX: usize = 500;
+
+impl KnownMessages {
+    fn get(&mut self, realm: &RealmShared, id: MessageId) -> Result<Option<Arc<Message>>, DomainError> {
+        if let Some(known) = self.0.get(&id) {
+            return Ok(known.clone());
+        }
+        if self.0.len() >= KNOWN_MAX {
+            self.0.clear();
+        }
+        let message = realm.message(id)?;
+        self.0.insert(id, message.clone());
+        Ok(message)
+    }
+}
+
 fn missed_among(
     realm: &RealmShared,
     user: UserId,
     messages: &[MessageId],
+    known: &mut KnownMessages,
 ) -> Result<Vec<(Arc<Message>, Trigger)>, DomainError> {
     let mut missed = Vec::new();
     for id in messages {
@@ -126,11 +155,11 @@ fn missed_among(
         if !is_still_unread(&realm.view.read(), user, *id) {
             continue;
         }
-        let Some(message) = realm.message(*id)? else { continue };
+        let Some(message) = known.get(realm, *id)? else { continue };
         let view = realm.view.read();
         let receipt = || {
             let (user, sender) = (view.directory.user(user)?, view.directory.user(message.sender)?);
-            receipt_of(&view, user, sender, &message)?.mail()
+            Reception::of(&view, sender, &message).receipt(user)?.mail()
         };
         if let Some(trigger) = receipt() {
             drop(view);

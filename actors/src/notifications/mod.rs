@@ -9,7 +9,7 @@
 //! the restart, unless they are older than a day.
 //!
 //! A message costs a lookup for each candidate: users who are mentioned, follow the topic or want all notifications.
-//! Only a wildcard mention checks all subscribers.
+//! Only a wildcard mention checks all subscribers; many recipients share one record (`PushFact::MissedNotedByMany`).
 //!
 //! Messages that phones show are recorded (`PushFact::Shown`); once they are read, deleted or no longer accessible, the
 //! notifications are removed.
@@ -23,6 +23,7 @@ mod pending_facts;
 mod plan;
 mod reader;
 mod receipt;
+mod recipients;
 
 pub use mentions::{Mention, mention_of};
 pub(crate) use missed::missed_messages;

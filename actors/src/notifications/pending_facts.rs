@@ -55,7 +55,8 @@ impl Notifications {
                     | PushFact::Unshown { .. }
                     | PushFact::NotificationCursorMoved(_)
                     | PushFact::MissedNoted { .. }
-                    | PushFact::MissedDecided { .. } => false,
+                    | PushFact::MissedDecided { .. }
+                    | PushFact::MissedNotedByMany { .. } => false,
                 },
                 Fact::Subscription(
                     SubscriptionFact::Added { .. }

@@ -4,17 +4,16 @@ use super::candidates::candidates;
 use super::mentions::mention_of;
 use super::missed;
 use super::pending_facts::PendingFacts;
-use super::receipt::{is_still_unread, receipt_of};
+use super::receipt::is_still_unread;
+use super::recipients::{Noted, PlanContext, Recipients, Wanted};
 use crate::error::DomainError;
 use crate::outbox::job;
 use crate::shared::RealmShared;
 use model::job::{PushTask, Task};
-use model::push::{MISSED_MESSAGES_MAX, PushFact};
-use model::{Directory, Fact, Flag, Message, MessageId, Timestamp, User, UserId};
-use rules::notifications::{AWAY_SECS, Receipt, Trigger};
-use rules::settings::{user_setting, user_value};
+use model::push::PushFact;
+use model::{Directory, Fact, Flag, Message, MessageId, Timestamp, UserId, UserRanges};
+use rules::notifications::Trigger;
 use std::collections::{BTreeMap, BTreeSet};
-use storage::View;
 
 /// Maximum number of messages that are processed for one plan.
 const MESSAGES_MAX: usize = 200;
@@ -22,17 +21,10 @@ const MESSAGES_MAX: usize = 200;
 const NAMES_MAX: usize = 20_000;
 /// Maximum number of users in one push job.
 const PHONES_PER_JOB: usize = 100;
-/// Places in a pending e-mail that are reserved for direct messages and mentions.
-const KEPT_FOR_DIRECT: usize = 100;
+/// From this number of recipients on, they share the record of a missed message.
+const MANY: usize = 64;
 /// Seconds after which a message is too old to be notified.
 const NEWS_SECS_MAX: u64 = 24 * 3600;
-
-/// The configured kinds of notifications.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
-    pub push: bool,
-    pub mail: bool,
-}
 
 /// The number of edits with which messages were processed: earlier edits are not notified again.
 #[derive(Debug, Default)]
@@ -60,8 +52,8 @@ pub(super) struct Plan {
     /// Whether no message is left to process.
     pub is_done: bool,
     names: usize,
-    /// The number of missed messages that this plan records, by user.
-    noted: BTreeMap<UserId, usize>,
+    /// The missed messages that this plan records.
+    noted: Noted,
 }
 
 impl Plan {
@@ -119,12 +111,8 @@ impl Plan {
             edits.note(message);
         }
         let view = realm.view.read();
-        let people = candidates(&view.directory, message);
-        let recipients = PlanContext { realm, view: &view, wanted, now, noted: &self.noted }.recipients(
-            message,
-            people,
-            |_| true,
-        );
+        let context = PlanContext { realm, view: &view, wanted, now, noted: &self.noted };
+        let recipients = context.recipients(message, candidates(&view.directory, message), |_| true);
         drop(view);
         self.add(message, recipients, now);
     }
@@ -145,7 +133,8 @@ impl Plan {
         let view = realm.view.read();
         let mentioned = message.user_flags.iter().filter(|(_, flags)| flags.contains(Flag::Mentioned));
         let new = mentioned.map(|(user, _)| *user);
-        let new = new.filter(|user| mention_of(&view.directory, before, *user).is_none()).collect();
+        let new: Vec<UserId> =
+            new.filter(|user| mention_of(&view.directory, before, *user).is_none()).collect();
         let context = PlanContext { realm, view: &view, wanted, now, noted: &self.noted };
         let recipients = context.recipients(message, new, |trigger| trigger == Trigger::Mention);
         drop(view);
@@ -160,12 +149,21 @@ impl Plan {
         }
         let mut by_period: BTreeMap<u64, Vec<UserId>> = BTreeMap::new();
         for (user, period_secs) in recipients.mails {
-            *self.noted.entry(user).or_default() += 1;
             by_period.entry(period_secs).or_default().push(user);
         }
         for (period_secs, users) in by_period {
-            let due = now.plus_secs(period_secs);
-            let noted = PushFact::MissedNoted { message: message.id, users, due };
+            let (message, due) = (message.id, now.plus_secs(period_secs));
+            let noted = match users.len() < MANY {
+                true => {
+                    users.iter().for_each(|user| *self.noted.by_user.entry(*user).or_default() += 1);
+                    PushFact::MissedNoted { message, users, due }
+                }
+                false => {
+                    let users = UserRanges::from_sorted(users);
+                    self.noted.by_many.push(users.clone());
+                    PushFact::MissedNotedByMany { message, users, due }
+                }
+            };
             self.facts.push(Fact::Push(Box::new(noted)));
         }
     }
@@ -192,73 +190,6 @@ impl Plan {
                 self.facts.push(job(realm.clock.now(), Task::Push(task)));
             }
         }
-    }
-}
-
-/// The recipients of notifications about a message.
-#[derive(Debug, Default)]
-struct Recipients {
-    phones: Vec<UserId>,
-    mails: Vec<(UserId, u64)>,
-}
-
-/// The state in which a message is processed.
-struct PlanContext<'a> {
-    realm: &'a RealmShared,
-    view: &'a View,
-    wanted: Wanted,
-    now: Timestamp,
-    /// The number of earlier messages that the same plan records, by user.
-    noted: &'a BTreeMap<UserId, usize>,
-}
-
-impl PlanContext<'_> {
-    fn recipients(
-        &self,
-        message: &Message,
-        people: BTreeSet<UserId>,
-        counts: impl Fn(Trigger) -> bool,
-    ) -> Recipients {
-        let mut recipients = Recipients::default();
-        let directory = &self.view.directory;
-        let Some(sender) = directory.user(message.sender) else { return recipients };
-        for id in people {
-            let has_phone = self.wanted.push && directory.has_phone(id);
-            let pending = directory.pending_mail(id);
-            let noted = self.noted.get(&id).copied().unwrap_or_default();
-            let held = pending.map_or(0, |mail| mail.messages.len()) + noted;
-            let room = MISSED_MESSAGES_MAX.saturating_sub(held);
-            let gets_mail = self.wanted.mail && room > 0;
-            let Some(user) = directory.user(id).filter(|_| has_phone || gets_mail) else { continue };
-            let Some(receipt) = receipt_of(self.view, user, sender, message) else { continue };
-            let is_present = is_present(self.realm, id, self.now);
-            if has_phone && (Receipt { is_present, ..receipt }).push().is_some_and(&counts) {
-                recipients.phones.push(id);
-            }
-            // An e-mail that is pending anyway also includes messages that arrived while the user was present.
-            let is_present = is_present && held == 0;
-            // Busy topics leave room for direct messages and mentions.
-            let has_room = |why: &Trigger| *why <= Trigger::Mention || room > KEPT_FOR_DIRECT;
-            let why = (Receipt { is_present, ..receipt }).mail().filter(has_room);
-            if gets_mail && why.is_some_and(&counts) {
-                recipients.mails.push((id, batching_period_secs(user)));
-            }
-        }
-        recipients
-    }
-}
-
-fn is_present(realm: &RealmShared, user: UserId, now: Timestamp) -> bool {
-    let presence = realm.presence.lock().get(user);
-    let active = presence.and_then(|presence| presence.active);
-    active.is_some_and(|at| now.millis_since(at) < AWAY_SECS * 1000)
-}
-
-fn batching_period_secs(user: &User) -> u64 {
-    let row = user_setting("email_notifications_batching_period_seconds");
-    match row.map(|row| user_value(user, row)) {
-        Some(model::SettingValue::Int(secs)) => u64::try_from(secs).unwrap_or_default(),
-        _ => 120,
     }
 }
 

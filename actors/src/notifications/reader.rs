@@ -1,7 +1,8 @@
 //! The reader of an organization: it follows the durable messages, and commits the notifications decided for them.
 
 use super::missed::is_any_due;
-use super::plan::{Plan, SeenEdits, Wanted};
+use super::plan::{Plan, SeenEdits};
+use super::recipients::Wanted;
 use crate::error::DomainError;
 use crate::shard::Committer;
 use crate::shared::RealmShared;

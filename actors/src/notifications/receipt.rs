@@ -1,39 +1,58 @@
 //! A message as one of its recipients has it.
 
 use crate::queries::locate;
+use model::directory::Subscribers;
 use model::{Message, MessageId, Place, TopicKey, User, UserId, VisibilityPolicy};
 use rules::notifications::Receipt;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use storage::View;
 use storage::view::Location;
 
-/// A message as a user has it; `None` if the user does not have it.
-pub(super) fn receipt_of<'v>(
+/// What the receipts of a message by all of its recipients have in common.
+pub(super) struct Reception<'v> {
     view: &'v View,
-    user: &'v Arc<User>,
     sender: &'v Arc<User>,
-    message: &Message,
-) -> Option<Receipt<'v>> {
-    if !view.is_delivered(user.id, message) {
-        return None;
+    message: &'v Message,
+    /// The subscriptions and the policies for the topic of a message in a channel.
+    channel: Option<(Subscribers, BTreeMap<UserId, VisibilityPolicy>)>,
+    muters: BTreeSet<UserId>,
+}
+
+impl<'v> Reception<'v> {
+    /// What is common to the recipients of a message from `sender`.
+    pub fn of(view: &'v View, sender: &'v Arc<User>, message: &'v Message) -> Self {
+        let directory = &view.directory;
+        let channel = match &message.place {
+            Place::Direct => None,
+            Place::Channel { channel, topic } => {
+                let policies = directory.topic_policies(*channel, &TopicKey::new(topic)).collect();
+                Some((directory.subscriptions_of(*channel), policies))
+            }
+        };
+        let muters = directory.muters_of(sender.id).collect();
+        Self { view, sender, message, channel, muters }
     }
-    let directory = &view.directory;
-    let (subscription, policy) = match &message.place {
-        Place::Direct => (None, VisibilityPolicy::Inherit),
-        Place::Channel { channel, topic } => {
-            let policy = directory.topic_policy(user.id, *channel, &TopicKey::new(topic));
-            (Some(&**directory.subscription(*channel, user.id)?), policy)
-        }
-    };
-    Some(Receipt {
-        user,
-        sender,
-        subscription,
-        policy,
-        flags: view.flags_for(user.id, message),
-        mutes_sender: directory.muted_since(user.id, sender.id).is_some(),
-        is_present: false,
-    })
+
+    /// The message as a user has it; `None` if the user does not have it.
+    pub fn receipt<'r>(&'r self, user: &'r Arc<User>) -> Option<Receipt<'r>> {
+        let (subscription, policy) = match &self.channel {
+            None => (None, VisibilityPolicy::Inherit),
+            Some((subscribers, policies)) => {
+                let policy = policies.get(&user.id).copied().unwrap_or_default();
+                (Some(&**subscribers.get(&user.id)?), policy)
+            }
+        };
+        Some(Receipt {
+            user,
+            sender: self.sender,
+            subscription,
+            policy,
+            flags: self.view.notified_flags(user.id, self.message)?,
+            mutes_sender: self.muters.contains(&user.id),
+            is_present: false,
+        })
+    }
 }
 
 /// Whether a message is unread by a user who can read it.

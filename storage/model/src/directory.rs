@@ -8,6 +8,7 @@ mod attachments;
 mod bots;
 mod groups;
 mod invitations;
+mod missed;
 mod personal;
 mod pictures;
 mod push;

@@ -66,7 +66,7 @@ pub use message::{Message, Place, PropagateMode, Reaction, Spot, Submessage, Top
 pub use personal::{NamedStatus, NavigationView, StatusEmoji, UserStatus};
 pub use profile_field::{FieldKind, ProfileField, ProfileFields, ProfileValue};
 pub use queue::{ClientCapabilities, QueueOptions, QueueRecord};
-pub use ranges::MessageRanges;
+pub use ranges::{MessageRanges, UserRanges};
 pub use realm::{Realm, USER_DEFAULT_PREFIX};
 pub use setting::{SettingValue, Settings};
 pub use subscription::{Subscription, SubscriptionSpan};

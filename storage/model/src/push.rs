@@ -1,6 +1,7 @@
 //! Push notifications: registered devices, and the messages they show.
 
 use crate::ids::{MessageId, UserId};
+use crate::ranges::UserRanges;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -134,6 +135,8 @@ pub enum PushFact {
     },
     /// The pending e-mails of these users were decided; jobs in the same frame send what is still unread.
     MissedDecided { users: Vec<UserId> },
+    /// As `MissedNoted` for many recipients, who share one record.
+    MissedNotedByMany { message: MessageId, users: UserRanges, due: Timestamp },
 }
 
 /// Maximum number of messages in one pending e-mail; later ones are left out.
@@ -158,7 +161,8 @@ impl PushFact {
             | Self::Unshown { .. }
             | Self::NotificationCursorMoved(_)
             | Self::MissedNoted { .. }
-            | Self::MissedDecided { .. } => 0,
+            | Self::MissedDecided { .. }
+            | Self::MissedNotedByMany { .. } => 0,
         }
     }
 }

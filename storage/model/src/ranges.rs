@@ -1,6 +1,6 @@
-//! Sets of message ids as facts carry them.
+//! Sets of ids as facts carry them.
 
-use crate::ids::MessageId;
+use crate::ids::{MessageId, UserId};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -115,9 +115,67 @@ impl<'de> Deserialize<'de> for MessageRanges {
     }
 }
 
+/// User ids as sorted, inclusive ranges that do not touch: all subscribers of a large channel are a few of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserRanges(Vec<(UserId, UserId)>);
+
+impl UserRanges {
+    /// Ranges of ids in ascending order without duplicates.
+    pub fn from_sorted(ids: impl IntoIterator<Item = UserId>) -> Self {
+        let mut ranges: Vec<(UserId, UserId)> = Vec::new();
+        for id in ids {
+            match ranges.last_mut() {
+                Some((_, last)) if last.0.checked_add(1) == Some(id.0) => *last = id,
+                _ => ranges.push((id, id)),
+            }
+        }
+        Self(ranges)
+    }
+
+    /// All ids, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = UserId> {
+        self.0.iter().flat_map(|(first, last)| (first.0..=last.0).map(UserId))
+    }
+
+    /// First and last id of each range, ascending.
+    pub fn ranges(&self) -> &[(UserId, UserId)] {
+        &self.0
+    }
+
+    /// Whether there is no id.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an id is among them.
+    pub fn contains(&self, id: UserId) -> bool {
+        let behind = self.0.partition_point(|(first, _)| *first <= id);
+        behind.checked_sub(1).is_some_and(|at| id <= self.0[at].1)
+    }
+
+    /// The ids that `is_kept` is true for.
+    pub fn filtered(&self, is_kept: impl Fn(UserId) -> bool) -> Self {
+        Self::from_sorted(self.iter().filter(|id| is_kept(*id)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_of_users_have_their_members() {
+        let ids = [0, 1, 5, 7, 8, 9, u32::MAX].map(UserId);
+        let users = UserRanges::from_sorted(ids);
+        assert_eq!(users.0.len(), 4);
+        assert_eq!(users.iter().collect::<Vec<_>>(), ids);
+        for id in (0..12).chain([u32::MAX - 1, u32::MAX]).map(UserId) {
+            assert_eq!(users.contains(id), ids.contains(&id), "{id}");
+        }
+        let rest = users.filtered(|id| id != UserId(8) && id != UserId(5));
+        assert_eq!(rest.iter().collect::<Vec<_>>(), [0, 1, 7, 9, u32::MAX].map(UserId));
+        assert!(users.filtered(|_| false).is_empty());
+    }
 
     #[test]
     fn ranges_join_neighbours() {

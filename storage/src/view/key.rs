@@ -5,7 +5,7 @@
 
 use model::{
     AttachmentId, ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId,
-    QueueId, RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId,
+    QueueId, RealmId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, Timestamp, TopicKey, UserId,
     WebSessionKey,
 };
 use std::collections::BTreeSet;
@@ -113,6 +113,7 @@ number_fields! {
     ScheduledMessageId(u32), "scheduled message";
     AttachmentId(u32), "uploaded file", attachment;
     JobId(u64), "job";
+    Timestamp(u64), "time";
     Sequence(u64), "frame";
     EventNumber(u64), "event";
     Block(u32), "block";

@@ -2,7 +2,9 @@
 
 use super::tests::World;
 use model::push::{Hidden, MISSED_MESSAGES_MAX, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
-use model::{ChannelId, Fact, MessageId, SubscriptionFact, Timestamp, TopicKey, UserId, VisibilityPolicy};
+use model::{
+    ChannelId, Fact, MessageId, SubscriptionFact, Timestamp, TopicKey, UserId, UserRanges, VisibilityPolicy,
+};
 
 fn push(fact: PushFact) -> Fact {
     Fact::Push(Box::new(fact))
@@ -136,4 +138,31 @@ fn pending_mail_keeps_due_time_and_first_messages() {
     let after = world.restart().directory.clone();
     assert_eq!(after.pending_mails().count(), 0);
     assert_eq!(after.pending_mail(user), before.pending_mail(user));
+}
+
+#[test]
+fn message_that_many_missed_is_in_the_pending_mail_of_each() {
+    let mut world = World::new();
+    let before = world.run.view().directory.clone();
+    let users = |ids: &[u32]| ids.iter().copied().map(UserId).collect::<Vec<_>>();
+    let by_many = |id, ids: &[u32], due| {
+        let users = UserRanges::from_sorted(users(ids));
+        push(PushFact::MissedNotedByMany { message: MessageId(id), users, due: Timestamp(due) })
+    };
+    let own = PushFact::MissedNoted { message: MessageId(5), users: users(&[2]), due: Timestamp(400) };
+    world.run.frame(vec![by_many(7, &[1, 2, 3], 300), push(own), by_many(9, &[2, 3, 9], 500)]);
+    let directory = world.restart().directory.clone();
+    let mail = |user| directory.pending_mail(UserId(user)).map(|mail| (mail.due.0, mail.messages));
+    assert_eq!(mail(1), Some((300, vec![MessageId(7)])));
+    assert_eq!(mail(2), Some((300, [5, 7, 9].map(MessageId).to_vec())), "the first due time counts");
+    assert_eq!(mail(9), Some((500, vec![MessageId(9)])));
+    assert_eq!(mail(4), None);
+    let pending: Vec<_> = directory.pending_mails().map(|(due, user)| (due.0, user.0)).collect();
+    assert_eq!(pending, [(300, 1), (300, 2), (300, 3), (400, 2), (500, 2), (500, 3), (500, 9)]);
+    world.run.frame(vec![push(PushFact::MissedDecided { users: users(&[3, 1, 2]) })]);
+    let pending: Vec<_> = world.restart().directory.pending_mails().collect();
+    assert_eq!(pending, [(Timestamp(500), UserId(9))]);
+    world.run.frame(vec![push(PushFact::MissedDecided { users: users(&[9]) })]);
+    assert_eq!(world.restart().directory.missed_by_many().count(), 0);
+    assert_eq!(world.run.view().directory, before);
 }

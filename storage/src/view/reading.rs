@@ -191,6 +191,20 @@ impl View {
         self.flags_with(user, message.id, self.is_delivered(user, message), message.traits.channel_wildcard)
     }
 
+    /// The flags of a message that decide about notifications, for a user to whom it was delivered; none for others.
+    pub fn notified_flags(&self, user: UserId, message: &Message) -> Option<Flags> {
+        const DECIDING: [Flag; 4] =
+            [Flag::Read, Flag::Historical, Flag::Mentioned, Flag::TopicWildcardMentioned];
+        if !self.is_delivered(user, message) {
+            return None;
+        }
+        let mine = self.messages.users.get(&user);
+        let has =
+            |flag: &Flag| mine.and_then(|mine| mine.set(*flag)).is_some_and(|set| set.contains(message.id.0));
+        let stored = mine.map(|_| DECIDING.into_iter().filter(has)).into_iter().flatten();
+        Some(flags_of(stored, true, message.traits.channel_wildcard))
+    }
+
     /// The flags of some messages for a user, without reading their bodies.
     pub fn flags_among(&self, user: UserId, ids: &RoaringBitmap) -> BTreeMap<MessageId, Flags> {
         let delivered = self.delivered_among(user, ids);

@@ -215,9 +215,7 @@ records! {
     PushDevices = 22 {
         name: "push devices",
         row: UserId => Vec<model::push::PushDevice>,
-        load: Some(|view, user, devices| {
-            view.directory.put_push(PushFact::DevicesSet { user, devices, changed: Vec::new() });
-        }),
+        load: Some(|view, user, devices| view.directory.put_push(PushFact::DevicesSet { user, devices, changed: vec![] })),
     }
     /// Messages that the user's devices show a notification of; users without any have no row.
     PushShown = 23 {
@@ -230,6 +228,12 @@ records! {
         name: "pending missed-message e-mail",
         row: UserId => model::push::PendingMail,
         load: Some(|view, user, mail| view.directory.put_pending_mail(user, Some(mail))),
+    }
+    /// Due time and message → the many users who missed it.
+    MissedByMany = 61 {
+        name: "missed message of many",
+        row: (model::Timestamp, MessageId) => model::UserRanges,
+        load: Some(|view, (due, message), users| view.directory.put_missed_by_many(due, message, Some(users))),
     }
     /// The newest message whose notifications have been decided.
     NotificationCursor = 25 {
@@ -363,9 +367,7 @@ records! {
         name: "flags",
         row: (UserId, Flag, Block) => FlagBlock,
         load: Some(|view, (user, flag, block), own| {
-            if let Some(set) = view.messages.users.entry(user).or_default().set_mut(flag) {
-                own.restore(set, block.0);
-            }
+            view.messages.users.entry(user).or_default().set_mut(flag).into_iter().for_each(|set| own.restore(set, block.0));
         }),
         in_sets: true,
     }

@@ -143,7 +143,7 @@ async fn missed_message_email_includes_only_notifiable_messages() {
     s.prepared(2).await;
     let kept = || {
         let directory = s.t.realm().directory();
-        let pending = directory.pending_mail(model::UserId(hamlet.id)).cloned();
+        let pending = directory.pending_mail(model::UserId(hamlet.id));
         pending.map(|mail| mail.messages.iter().map(|id| u64::from(id.0)).collect::<Vec<_>>())
     };
     wait_until("both messages are pending", || kept().is_none_or(|kept| kept.len() >= 2)).await;
@@ -162,7 +162,7 @@ async fn missed_message_email_includes_messages_sent_while_reader_was_active() {
     hamlet.post("/users/me/presence", &[("status", &"active")]).ok().await;
     iago.send_direct(&[&hamlet], "while you were here").await;
     let is_kept = || {
-        let pending = s.t.realm().directory().pending_mail(model::UserId(hamlet.id)).cloned();
+        let pending = s.t.realm().directory().pending_mail(model::UserId(hamlet.id));
         pending.is_some_and(|mail| mail.messages.len() == 2)
     };
     wait_until("both messages are pending", is_kept).await;

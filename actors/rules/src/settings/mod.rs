@@ -30,7 +30,7 @@ pub use reference::setting_forms;
 pub use sounds::NOTIFICATION_SOUNDS;
 pub use user::{
     EMOJI_SETS, EXPORT_CONSENT, USER_SETTINGS, apply_user_setting, check_user_settings, user_bool, user_int,
-    user_setting, user_text, user_value, user_values,
+    user_row, user_setting, user_text, user_value, user_values,
 };
 
 pub use user_defaults::{
@@ -131,6 +131,25 @@ impl Setting {
         stored.get(self.name).cloned().unwrap_or_else(|| self.default.to_value())
     }
 
+    /// The stored value of a boolean setting, or the default.
+    pub fn bool_in(&self, stored: &Settings) -> bool {
+        match (stored.get(self.name), self.default) {
+            (Some(SettingValue::Bool(value)), _) => *value,
+            (_, DefaultValue::Bool(value)) => value,
+            _ => false,
+        }
+    }
+
+    /// The stored value of an integer setting, or the default; none where it is null.
+    pub fn int_in(&self, stored: &Settings) -> Option<i64> {
+        match (stored.get(self.name), self.default) {
+            (Some(SettingValue::Int(value)), _) => Some(*value),
+            (Some(SettingValue::Null), _) => None,
+            (_, DefaultValue::Int(value)) => Some(value),
+            _ => None,
+        }
+    }
+
     /// Whether the setting may have this value: `SettingType` for a wrong type; `TooSmall`, `TooLarge`, `TooLong`;
     /// otherwise `SettingInvalid`, or the specific error of some settings.
     pub fn check(&self, value: &SettingValue) -> Result<(), RuleError> {
@@ -211,21 +230,15 @@ fn default_of(table: &'static [Setting], name: &str) -> DefaultValue {
 }
 
 fn bool_of(table: &'static [Setting], stored: &Settings, name: &str) -> bool {
-    match (stored.get(name), default_of(table, name)) {
-        (Some(SettingValue::Bool(value)), _) => *value,
-        (_, DefaultValue::Bool(value)) => value,
-        _ => false,
-    }
+    let setting = find(table, name);
+    debug_assert!(setting.is_some(), "no setting {name}");
+    setting.is_some_and(|setting| setting.bool_in(stored))
 }
 
-/// `None` where the value is null.
 fn int_of(table: &'static [Setting], stored: &Settings, name: &str) -> Option<i64> {
-    match (stored.get(name), default_of(table, name)) {
-        (Some(SettingValue::Int(value)), _) => Some(*value),
-        (Some(SettingValue::Null), _) => None,
-        (_, DefaultValue::Int(value)) => Some(value),
-        _ => None,
-    }
+    let setting = find(table, name);
+    debug_assert!(setting.is_some(), "no setting {name}");
+    setting.and_then(|setting| setting.int_in(stored))
 }
 
 /// Empty where the value is null.

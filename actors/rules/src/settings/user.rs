@@ -85,6 +85,29 @@ pub fn user_setting(name: &str) -> Option<&'static Setting> {
     find(USER_SETTINGS, name)
 }
 
+/// The row of a personal setting, found when the program is compiled: for settings that are read for each of many users.
+pub const fn user_row(name: &str) -> &'static Setting {
+    let mut at = 0;
+    while !is_same(USER_SETTINGS[at].name.as_bytes(), name.as_bytes()) {
+        at += 1;
+    }
+    &USER_SETTINGS[at]
+}
+
+const fn is_same(one: &[u8], other: &[u8]) -> bool {
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut at = 0;
+    while at < one.len() {
+        if one[at] != other[at] {
+            return false;
+        }
+        at += 1;
+    }
+    true
+}
+
 /// The value of a user's setting. The time zone is a field of the record.
 pub fn user_value(user: &User, setting: &Setting) -> SettingValue {
     match setting.name {

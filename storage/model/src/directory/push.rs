@@ -1,16 +1,14 @@
-//! Push devices, shown notifications and pending e-mails of a directory.
+//! Push devices, shown notifications, and who is notified of what.
 
 use super::Directory;
 use super::records::{PushRecords, put_list};
 use crate::ids::{ChannelId, MessageId, UserId};
-use crate::push::{MISSED_MESSAGES_MAX, PendingMail, PushDevice, PushFact, PushToken};
+use crate::push::{PushDevice, PushFact, PushToken};
 use crate::subscription::Subscription;
-use crate::time::Timestamp;
 use crate::topic::{TopicKey, VisibilityPolicy};
 use crate::user::User;
 use imbl::{HashMap, OrdSet};
 use std::hash::Hash;
-use std::sync::Arc;
 
 /// Maximum number of shown messages that are stored for one user; devices may show older ones.
 const SHOWN_MAX: usize = 200;
@@ -45,7 +43,14 @@ impl PushRecords {
         topic: (ChannelId, TopicKey),
         policy: VisibilityPolicy,
     ) {
-        set_member(&mut self.followers, topic, user, policy == VisibilityPolicy::Followed);
+        if policy != VisibilityPolicy::Inherit {
+            self.policies.entry(topic).or_default().insert(user, policy);
+        } else if let Some(policies) = self.policies.get_mut(&topic)
+            && policies.remove(&user).is_some()
+            && policies.is_empty()
+        {
+            self.policies.remove(&topic);
+        }
     }
 }
 
@@ -103,45 +108,20 @@ impl Directory {
         put_list(&mut self.push.shown, user, messages);
     }
 
-    /// The e-mail about missed messages that is pending for a user.
-    pub fn pending_mail(&self, user: UserId) -> Option<&Arc<PendingMail>> {
-        self.push.missed.get(&user)
-    }
-
-    /// Users with a pending e-mail, by due time.
-    pub fn pending_mails(&self) -> impl Iterator<Item = (Timestamp, UserId)> {
-        self.push.missed_by_due.iter().copied()
-    }
-
-    /// Replaces a user's pending e-mail; none removes it.
-    pub fn put_pending_mail(&mut self, user: UserId, mail: Option<PendingMail>) {
-        let added = mail.as_ref().map(|mail| (mail.due, user));
-        let before = match mail {
-            Some(mail) => self.push.missed.insert(user, Arc::new(mail)),
-            None => self.push.missed.remove(&user),
-        };
-        if let Some(before) = before {
-            self.push.missed_by_due.remove(&(before.due, user));
-        }
-        if let Some(added) = added {
-            self.push.missed_by_due.insert(added);
-        }
-    }
-
-    fn note_missed(&mut self, user: UserId, message: MessageId, due: Timestamp) {
-        let new = || PendingMail { due, messages: Vec::new() };
-        let mut mail = self.pending_mail(user).map_or_else(new, |mail| PendingMail::clone(mail));
-        if let Err(position) = mail.messages.binary_search(&message)
-            && mail.messages.len() < MISSED_MESSAGES_MAX
-        {
-            mail.messages.insert(position, message);
-        }
-        self.put_pending_mail(user, Some(mail));
+    /// The policies for a topic, by user.
+    pub fn topic_policies(
+        &self,
+        channel: ChannelId,
+        topic: &TopicKey,
+    ) -> impl Iterator<Item = (UserId, VisibilityPolicy)> {
+        let policies = self.push.policies.get(&(channel, topic.clone())).into_iter().flatten();
+        policies.map(|(user, policy)| (*user, *policy))
     }
 
     /// The followers of a topic.
     pub fn followers(&self, channel: ChannelId, topic: &TopicKey) -> impl Iterator<Item = UserId> {
-        self.push.followers.get(&(channel, topic.clone())).into_iter().flatten().copied()
+        let policies = self.topic_policies(channel, topic);
+        policies.filter(|(_, policy)| *policy == VisibilityPolicy::Followed).map(|(user, _)| user)
     }
 
     /// The users who are notified of every message in this channel or in all channels.
@@ -174,9 +154,10 @@ impl Directory {
             PushFact::MissedNoted { message, users, due } => {
                 users.into_iter().for_each(|user| self.note_missed(user, message, due));
             }
-            PushFact::MissedDecided { users } => {
-                users.into_iter().for_each(|user| self.put_pending_mail(user, None));
+            PushFact::MissedNotedByMany { message, users, due } => {
+                self.put_missed_by_many(due, message, Some(users));
             }
+            PushFact::MissedDecided { users } => self.end_pending_mails(&users),
         }
     }
 }

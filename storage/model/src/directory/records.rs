@@ -6,9 +6,10 @@ use crate::ids::{AttachmentId, ChannelId, DraftId, MessageId, SavedSnippetId, Sc
 use crate::personal::{NavigationView, UserStatus};
 use crate::picture::{RealmEmoji, RealmPictures};
 use crate::push::{PendingMail, PushDevice, PushToken};
+use crate::ranges::UserRanges;
 use crate::texts::{SavedDraft, SavedSnippet, ScheduledMessage};
 use crate::time::Timestamp;
-use crate::topic::TopicKey;
+use crate::topic::{TopicKey, VisibilityPolicy};
 use crate::web_session::{WebSession, WebSessionKey};
 use imbl::{HashMap, OrdMap, OrdSet};
 use std::sync::Arc;
@@ -109,8 +110,10 @@ pub(super) struct PushRecords {
     /// Pending e-mails about missed messages; `missed_by_due` indexes them by due time.
     pub(super) missed: OrdMap<UserId, Arc<PendingMail>>,
     pub(super) missed_by_due: OrdSet<(Timestamp, UserId)>,
-    /// Followers by topic: looked up for each message.
-    pub(super) followers: HashMap<(ChannelId, TopicKey), OrdSet<UserId>>,
+    /// Messages that many missed, by due time.
+    pub(super) missed_by_many: OrdMap<(Timestamp, MessageId), Arc<UserRanges>>,
+    /// Policies by topic: looked up for each message.
+    pub(super) policies: HashMap<(ChannelId, TopicKey), OrdMap<UserId, VisibilityPolicy>>,
     /// Users who are notified of every message, by channel.
     pub(super) notification_candidates: HashMap<ChannelId, OrdSet<UserId>>,
     /// Users who are notified of every message in all of their channels.

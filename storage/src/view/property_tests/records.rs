@@ -14,9 +14,10 @@ use model::{
     NamedStatus, NavigationView, PersonalFact, Playground, ProfileField, ProfileFieldId, ProfileFields,
     ProfileValue, RealmDomain, RealmFact, Reminder, Role, SavedDraft, SavedSnippet, SavedSnippetId,
     ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji, Subject, Subscription, SubscriptionFact,
-    Timestamp, UserFact, UserId, UserStatus, UserTopic, VisibilityPolicy, WebSession, WebSessionFact,
-    WebSessionKey,
+    Timestamp, UserFact, UserId, UserRanges, UserStatus, UserTopic, VisibilityPolicy, WebSession,
+    WebSessionFact, WebSessionKey,
 };
+use std::collections::BTreeSet;
 
 /// The number of kinds of such facts.
 pub(super) const KINDS: u8 = 51;
@@ -404,6 +405,11 @@ impl Plain {
             2 => PushFact::Shown { message, users: self.people(bits) },
             3 => PushFact::Unshown { user, messages: vec![message, MessageId(1)] },
             _ if bits & 4 == 0 => PushFact::NotificationCursorMoved(MessageId(self.newest)),
+            _ if bits & 8 == 0 => PushFact::MissedNotedByMany {
+                message,
+                users: UserRanges::from_sorted(self.people(bits).into_iter().collect::<BTreeSet<_>>()),
+                due: self.at(bits),
+            },
             _ if is_set => PushFact::MissedNoted { message, users: self.people(bits), due: self.at(bits) },
             _ => PushFact::MissedDecided { users: self.people(bits) },
         }
