@@ -1,6 +1,7 @@
 //! The listener: the parts of the HTTP library, put together for connections of our own type.
 
 use super::app::App;
+use super::compression::CompressLarge;
 use super::connection::Connection;
 use super::dispatch::{Dispatcher, dispatch};
 use super::route::Route;
@@ -56,7 +57,7 @@ fn service(
     let settings = &app.config.http;
     let stopping = stopping.clone();
     let unread_max = Duration::from_secs(settings.write_secs_max.get());
-    let routes = Service::new().app_data(dispatcher).default_service(web::to(dispatch));
+    let routes = Service::new().app_data(dispatcher).wrap(CompressLarge).default_service(web::to(dispatch));
     let (is_development, tls) = (app.is_development, app.tls.clone());
     let handshakes_end = stopping.clone();
     let http = HttpService::build()

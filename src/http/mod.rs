@@ -11,6 +11,7 @@ pub mod body;
 pub mod browser;
 pub mod call;
 pub mod caller;
+mod compression;
 pub mod conditions;
 pub mod connection;
 mod cut;

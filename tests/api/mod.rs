@@ -5,6 +5,7 @@ mod auth;
 pub mod bots;
 mod calls;
 mod channels;
+mod compression;
 mod dev;
 pub mod edge;
 mod folders;
