@@ -94,8 +94,9 @@ impl RequestBody {
         let headers = request.headers();
         let declared = content_length(headers);
         let asks_for_more = headers.contains_key(header::UPGRADE) || *request.method() == Method::CONNECT;
-        let left = (asks_for_more && !headers.contains_key(header::TRANSFER_ENCODING))
-            .then(|| declared.unwrap_or(0));
+        let has_length = declared.is_some_and(|length| length > 0) && !asks_for_more;
+        let left =
+            (!has_length && !headers.contains_key(header::TRANSFER_ENCODING)).then(|| declared.unwrap_or(0));
         Self { payload, declared, left }
     }
 
@@ -112,6 +113,9 @@ impl RequestBody {
         time_max: Duration,
         share: &mut BodyShare,
     ) -> Result<Bytes, ApiError> {
+        if self.left == Some(0) {
+            return Ok(Bytes::new());
+        }
         if self.declared.is_some_and(|length| length > bytes_max as u64) {
             self.discard(time_max).await;
             return Err(ApiError::body_too_large(bytes_max));

@@ -446,4 +446,13 @@ mod tests {
         assert_eq!(value("X-RateLimit-Remaining"), "2");
         assert_eq!(value("X-RateLimit-Reset"), "1800000021");
     }
+
+    fn future_bytes<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_waiting_request_is_small() {
+        assert!(future_bytes(dispatch) <= 100, "{}", future_bytes(dispatch));
+    }
 }

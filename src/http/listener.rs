@@ -84,8 +84,10 @@ fn service(
         let (tls, stopping) = (tls.clone(), handshakes_end.clone());
         async move {
             let Some(tls) = tls else { return Ok((Stream::Plain(connection), Protocol::Http1, peer)) };
+            // Of its own, so that other connections do not hold the room that a handshake takes.
+            let accepting = Box::pin(tls.accept(connection, peer.map(|peer| peer.ip())));
             let accepted = tokio::select! {
-                accepted = tls.accept(connection, peer.map(|peer| peer.ip())) => accepted,
+                accepted = accepting => accepted,
                 () = stopping.notified() => Err(io::ErrorKind::ConnectionAborted.into()),
             };
             Ok::<_, DispatchError>((accepted.map_err(DispatchError::Io)?, Protocol::Http1, peer))
