@@ -4,15 +4,19 @@
 //! Users: one list for all unrestricted users of a role (and one for readers without an account), in which the reader's
 //! own entry is replaced, because users see more of themselves; restricted guests and bots get lists of their own.
 //! Channels: the fields that do not depend on the reader, channel by channel; which channels a reader may see is
-//! decided for each response. A list is reused only while everything that it was made from is unchanged.
+//! decided for each response. Groups: one list for all readers with an account. A list is reused only while everything that it was made from is unchanged.
 
 mod channels;
+mod groups;
 mod people;
 
 pub use channels::ChannelSource;
+pub use groups::ListedGroups;
 pub use people::{Listed, SharedPeople};
 
+use bytes::Bytes;
 use channels::ChannelParts;
+use groups::SharedGroups;
 use metrics::{Counter, Gauge, counter, gauge};
 use model::{Directory, RealmId, User};
 use parking_lot::Mutex;
@@ -40,6 +44,7 @@ pub struct SharedJson {
 struct State {
     people: HashMap<(RealmId, PeopleKey), Used<SharedPeople>>,
     channels: HashMap<RealmId, Used<Mutex<ChannelParts>>>,
+    groups: HashMap<(RealmId, ListedGroups), Used<SharedGroups>>,
 }
 
 /// A shared list, and the time of its last use.
@@ -96,6 +101,22 @@ impl SharedJson {
         Some(made)
     }
 
+    /// A list of groups.
+    pub fn groups(&self, directory: &Directory, listed: ListedGroups) -> Bytes {
+        let key = (directory.realm().id, listed);
+        let known = self.state.lock().groups.get_mut(&key).map(Used::again);
+        if let Some(known) = known.filter(|known| known.is_of(directory)) {
+            self.used.increment(1);
+            return known.json.clone();
+        }
+        let made = Arc::new(SharedGroups::new(directory, listed));
+        self.made.increment(1);
+        let mut state = self.state.lock();
+        state.groups.insert(key, Used::now(made.clone()));
+        self.bytes.set(state.bytes() as f64);
+        made.json.clone()
+    }
+
     /// The channels of an organization, encoded on demand.
     pub fn channels(&self, directory: &Directory) -> ChannelSource {
         let parts = {
@@ -111,6 +132,7 @@ impl SharedJson {
         let mut state = self.state.lock();
         state.people.retain(|_, used| used.at.elapsed() < UNUSED_MAX);
         state.channels.retain(|_, used| used.at.elapsed() < UNUSED_MAX);
+        state.groups.retain(|_, used| used.at.elapsed() < UNUSED_MAX);
         self.bytes.set(state.bytes() as f64);
     }
 }
@@ -122,7 +144,8 @@ impl State {
 
     fn bytes(&self) -> usize {
         let channels = self.channels.values().map(|used| used.shared.lock().bytes()).sum::<usize>();
-        self.people_bytes() + channels
+        let groups = self.groups.values().map(|used| used.shared.json.len()).sum::<usize>();
+        self.people_bytes() + channels + groups
     }
 
     fn make_room(&mut self) {

@@ -3,11 +3,14 @@
 use super::*;
 use crate::api::wire::channel::channel;
 use crate::api::wire::fixture::{self, VERONA};
+use crate::api::wire::group::group;
 use crate::api::wire::user::user;
 use crate::http::Envelope;
 use actix_web::body::to_bytes;
 use model::event::ChannelSummary;
-use model::{Bot, BotKind, MessageId, Role, SettingValue, Subscription, Timestamp, UserId};
+use model::{
+    Bot, BotKind, GroupId, MessageId, Role, SettingValue, Subscription, Timestamp, UserGroup, UserId,
+};
 use serde_json::{Value, json};
 
 /// People of every role with every visibility of their address, and a bot.
@@ -130,4 +133,41 @@ fn channels_are_encoded_again_when_they_read_otherwise() {
     gone.is_active = false;
     directory.put_user(gone);
     assert_eq!(subscribers(&directory), json!([]));
+}
+
+#[test]
+fn groups_are_encoded_again_when_they_read_otherwise() {
+    let (shared, mut directory) = (SharedJson::default(), directory());
+    let shown = |directory: &Directory, listed: ListedGroups| {
+        let bytes = shared.groups(directory, listed);
+        let groups = directory.groups().filter(|record| {
+            (listed.with_deactivated || !record.is_deactivated) && (!listed.only_system || record.is_system)
+        });
+        let own: Vec<_> = groups.map(|record| group(directory, record)).collect();
+        let json: Value = serde_json::from_slice(&bytes).unwrap();
+        assert_eq!(json, serde_json::to_value(own).unwrap());
+        bytes
+    };
+    let all = |directory: &Directory| {
+        let kinds = [(false, false), (true, false), (true, true)];
+        kinds.map(|(with_deactivated, only_system)| {
+            shown(directory, ListedGroups { with_deactivated, only_system })
+        })
+    };
+    let first = all(&directory);
+    assert_eq!(all(&directory)[1].as_ptr(), first[1].as_ptr(), "the same bytes");
+    let everyone = directory.group_by_name("role:everyone").unwrap().clone();
+    let mut tea =
+        UserGroup { id: GroupId(900), name: "tea".into(), is_system: false, ..UserGroup::clone(&everyone) };
+    directory.put_group(tea.clone());
+    assert!(all(&directory)[0].len() > first[0].len());
+    // Deactivated members are not shown.
+    let mut gone = User::clone(directory.user(UserId(41)).unwrap());
+    gone.is_active = false;
+    directory.put_user(gone);
+    let without = all(&directory);
+    tea.is_deactivated = true;
+    directory.put_group(tea);
+    let [active, listed, system] = all(&directory);
+    assert!(active.len() < without[0].len() && listed.len() > active.len() && system.len() < listed.len());
 }

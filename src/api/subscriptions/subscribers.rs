@@ -37,8 +37,8 @@ pub struct SubscriberSource<'a> {
     directory: &'a Directory,
     reader: Option<&'a User>,
     include: IncludeSubscribers,
-    /// Users with a presence: those are likely to be mentioned.
-    present: BTreeSet<UserId>,
+    /// Users whom clients need at once: those with a presence, who are likely to be mentioned, bots, and the reader.
+    prominent: BTreeSet<UserId>,
 }
 
 /// The lists of one channel.
@@ -73,12 +73,24 @@ impl<'a> SubscriberSource<'a> {
         include: IncludeSubscribers,
     ) -> Self {
         let present = match include {
-            IncludeSubscribers::Partial => {
-                realm.presences(None).0.into_iter().map(|(user, _)| user).collect()
-            }
-            _ => BTreeSet::new(),
+            IncludeSubscribers::Partial => realm.presences(None).0,
+            IncludeSubscribers::No | IncludeSubscribers::All => Vec::new(),
         };
-        Self { directory, reader, include, present }
+        Self::of_present(directory, reader, include, present.into_iter().map(|(user, _)| user))
+    }
+
+    fn of_present(
+        directory: &'a Directory,
+        reader: Option<&'a User>,
+        include: IncludeSubscribers,
+        present: impl IntoIterator<Item = UserId>,
+    ) -> Self {
+        let mut prominent = BTreeSet::from_iter(present);
+        if include == IncludeSubscribers::Partial {
+            prominent.extend(directory.bots().map(|bot| bot.id));
+            prominent.extend(reader.map(|reader| reader.id));
+        }
+        Self { directory, reader, include, prominent }
     }
 
     /// The subscribers of a channel; an empty list if the reader may not see them.
@@ -121,13 +133,48 @@ impl<'a> SubscriberSource<'a> {
         }
     }
 
+    /// A lookup for each of few users, whatever the number of subscribers.
     fn prominent(&self, channel: &Channel) -> Vec<UserId> {
-        self.directory.subscriber_ids(channel.id).filter(|user| self.is_prominent(*user)).collect()
+        let is_shown = |user: &UserId| {
+            self.directory.is_subscribed(channel.id, *user) && self.directory.is_active_user(*user)
+        };
+        self.prominent.iter().copied().filter(is_shown).collect()
     }
+}
 
-    fn is_prominent(&self, user: UserId) -> bool {
-        self.reader.is_some_and(|reader| reader.id == user)
-            || self.present.contains(&user)
-            || self.directory.user(user).is_some_and(|user| user.is_bot())
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::wire::fixture::{self, GUEST, IAGO, VERONA};
+    use model::{Bot, BotKind, MessageId, Role, Subscription, Timestamp};
+
+    #[test]
+    fn prominent_subscribers_are_found_among_few_users() {
+        let mut directory = fixture::directory();
+        let mut add = |id: u32, is_bot: bool, is_active: bool| {
+            let mut user =
+                User::new(UserId(id), format!("u{id}@x.org"), format!("U{id}"), Role::Member, Timestamp(0));
+            user.bot = is_bot.then_some(Bot { kind: BotKind::Generic, owner: Some(IAGO), is_system: false });
+            user.is_active = is_active;
+            directory.put_user(user);
+        };
+        (100..105).for_each(|id| add(id, false, true));
+        [(200, true), (201, true), (202, false)]
+            .into_iter()
+            .for_each(|(id, is_active)| add(id, true, is_active));
+        add(203, true, true);
+        add(203, false, true);
+        for id in [1, 3, 100, 101, 102, 200, 202, 203].map(UserId) {
+            directory.put_subscription(VERONA, id, Subscription::start("#76ce90".into(), MessageId(0)));
+        }
+        let mut left = Subscription::start("#76ce90".into(), MessageId(0));
+        left.end(MessageId(5));
+        directory.put_subscription(VERONA, UserId(102), left);
+        let reader = directory.user(GUEST).map(|user| &**user);
+        // One of the present users has left, one never subscribed.
+        let present = [102, 104, 101].map(UserId);
+        let source = SubscriberSource::of_present(&directory, reader, IncludeSubscribers::Partial, present);
+        let channel = directory.channel(VERONA).unwrap();
+        assert_eq!(source.prominent(channel), [3, 101, 200].map(UserId));
     }
 }

@@ -2,8 +2,11 @@
 //! (docs/api/presence-and-status.md#set-the-own-status).
 
 use model::{Directory, User};
-use rules::settings::user_bool;
+use rules::settings::{Setting, user_row};
 use serde::Serialize;
+
+// A registration reads it for each user.
+const SHOWS_PRESENCE: &Setting = user_row("presence_enabled");
 
 /// The status object of the API; empty if nothing is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -25,7 +28,7 @@ pub fn status<'a>(directory: &'a Directory, user: &User) -> StatusJson<'a> {
     let record = directory.status(user.id);
     let emoji = record.and_then(|status| status.emoji.as_ref());
     StatusJson {
-        away: (!user_bool(user, "presence_enabled")).then_some(true),
+        away: (!SHOWS_PRESENCE.bool_in(&user.settings)).then_some(true),
         status_text: record.map(|status| status.text.as_str()).filter(|text| !text.is_empty()),
         emoji_name: emoji.map(|emoji| emoji.name.as_str()),
         emoji_code: emoji.map(|emoji| emoji.code.as_str()),

@@ -52,6 +52,7 @@ pub struct Roots {
     users: OrdMap<UserId, Arc<User>>,
     users_by_email: HashMap<String, UserId>,
     users_by_name: HashMap<String, OrdSet<UserId>>,
+    bots: OrdSet<UserId>,
     channels: OrdMap<ChannelId, Arc<Channel>>,
     channels_by_name: HashMap<String, ChannelId>,
     groups: OrdMap<GroupId, Arc<UserGroup>>,
@@ -169,6 +170,11 @@ impl Directory {
         self.users.values()
     }
 
+    /// All bots by id, deactivated ones and system bots included.
+    pub fn bots(&self) -> impl Iterator<Item = &Arc<User>> {
+        self.bots.iter().filter_map(|id| self.users.get(id))
+    }
+
     /// Number of users, deactivated ones and bots included.
     pub fn user_count(&self) -> usize {
         self.users.len()
@@ -206,6 +212,12 @@ impl Directory {
         self.users_by_email.insert(user.delivery_email.to_lowercase(), id);
         self.users_by_name.entry(user.full_name.to_lowercase()).or_default().insert(id);
         self.push.note_user(&user);
+        if user.is_bot() != self.bots.contains(&id) {
+            match user.is_bot() {
+                true => self.bots.insert(id),
+                false => self.bots.remove(&id),
+            };
+        }
         self.users.insert(id, Arc::new(user));
     }
 

@@ -10,6 +10,7 @@ use crate::api::wire::list::push_list;
 use crate::api::wire::lists::default_group;
 use crate::http::reply::push_fields;
 use crate::http::{ApiError, Envelope};
+use bytes::Bytes;
 use model::event::ChannelSummary;
 use model::{Channel, ChannelId, Subscription};
 use rules::folders::folders_in_order;
@@ -19,15 +20,18 @@ use std::collections::BTreeSet;
 
 /// Adds the requested parts of `subscription`, `stream`, `default_streams`, `default_stream_groups` and `channel_folders`.
 pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
-    let channels = state.request.shared.channels(state.directory());
+    let source = state.request.shared.channels(state.directory());
+    let is_encoded = state.wants("subscription") || state.wants("stream");
+    let shown = || visible(state).map(|summary| Shown { summary, json: source.channel(summary) });
+    let channels: Vec<Shown> = if is_encoded { shown().collect() } else { Vec::new() };
     if state.wants("subscription") {
-        list_subscriptions(&mut envelope, state, &channels)?;
+        list_subscriptions(&mut envelope, state, &source, &channels)?;
     }
     if state.wants("stream") {
         envelope.open_field("streams").push(b'[');
-        for (index, summary) in visible(state).enumerate() {
+        for (index, shown) in channels.iter().enumerate() {
             push_comma(&mut envelope, index);
-            envelope.splice(channels.channel(summary));
+            envelope.splice(shown.json.clone());
             envelope.buffer().push(b'}');
         }
         envelope.buffer().push(b']');
@@ -70,21 +74,28 @@ fn visible<'a>(state: &'a State<'_>) -> impl Iterator<Item = &'a ChannelSummary>
         .filter(move |summary| (with_archived || !summary.channel.is_archived) && may_know(&summary.channel))
 }
 
+/// A channel that the caller may see, with its object without the closing brace.
+struct Shown<'a> {
+    summary: &'a ChannelSummary,
+    json: Bytes,
+}
+
 /// A channel and the caller's subscription to it.
-type Entry<'a> = (&'a ChannelSummary, Option<&'a Subscription>);
+type Entry<'a> = (&'a Shown<'a>, Option<&'a Subscription>);
 
 /// Current, former and other channels of the caller.
 fn list_subscriptions(
     envelope: &mut Envelope,
     state: &State<'_>,
-    channels: &ChannelSource,
+    source: &ChannelSource,
+    channels: &[Shown<'_>],
 ) -> Result<(), ApiError> {
     let directory = state.directory();
     let include = state.request.include_subscribers;
     let subscribers = SubscriberSource::new(&state.request.realm, directory, state.me, include);
     let [mut subscribed, mut unsubscribed, mut never]: [Vec<Entry>; 3] = Default::default();
-    for summary in visible(state) {
-        let own = state.me.and_then(|me| directory.subscription(summary.channel.id, me.id));
+    for shown in channels {
+        let own = state.me.and_then(|me| directory.subscription(shown.summary.channel.id, me.id));
         let list = match own {
             // The app shows visitors the channels that they seem to subscribe to.
             None if state.me.is_none() => &mut subscribed,
@@ -92,14 +103,14 @@ fn list_subscriptions(
             Some(_) => &mut unsubscribed,
             None => &mut never,
         };
-        list.push((summary, own.map(|own| &**own)));
+        list.push((shown, own.map(|own| &**own)));
     }
     let lists = [("subscriptions", subscribed), ("unsubscribed", unsubscribed), ("never_subscribed", never)];
     for (name, entries) in lists {
         envelope.open_field(name).push(b'[');
         for (index, entry) in entries.into_iter().enumerate() {
             push_comma(envelope, index);
-            push_entry(envelope, state, channels, &subscribers, entry)?;
+            push_entry(envelope, state, source, &subscribers, entry)?;
         }
         envelope.buffer().push(b']');
     }
@@ -109,18 +120,18 @@ fn list_subscriptions(
 fn push_entry(
     envelope: &mut Envelope,
     state: &State<'_>,
-    channels: &ChannelSource,
+    source: &ChannelSource,
     subscribers: &SubscriberSource<'_>,
-    (summary, own): Entry<'_>,
+    (shown, own): Entry<'_>,
 ) -> Result<(), ApiError> {
-    envelope.splice(channels.channel(summary));
+    envelope.splice(shown.json.clone());
     if let (Some(me), Some(own)) = (state.me, own) {
         let null_notifications = state.request.capabilities.notification_settings_null;
         push_fields(envelope.buffer(), &own_subscription(me, own, null_notifications))?;
     } else if state.me.is_none() {
         push_fields(envelope.buffer(), &visitor_subscription())?;
     }
-    subscribers.add_to(envelope, &summary.channel, channels);
+    subscribers.add_to(envelope, &shown.summary.channel, source);
     envelope.buffer().push(b'}');
     Ok(())
 }

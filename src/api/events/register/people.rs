@@ -1,9 +1,8 @@
 //! Users, bots and groups of a registration.
 
 use super::request::State;
-use crate::api::shared::Listed;
+use crate::api::shared::{Listed, ListedGroups};
 use crate::api::wire::bot::bot as bot_json;
-use crate::api::wire::group::group;
 use crate::api::wire::list::push_list;
 use crate::api::wire::user::{UserForm, unknown_user, user};
 use crate::http::{ApiError, Envelope};
@@ -28,14 +27,13 @@ pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelo
         list_bots(&mut envelope, state);
     }
     if state.wants("realm_user_groups") {
-        let with_deactivated = state.request.capabilities.include_deactivated_groups;
-        let groups = state.directory().groups().filter(|group| with_deactivated || !group.is_deactivated);
-        // Visitors need the groups that permissions name; their members are known from the list of users.
-        let groups = groups.filter(|group| state.me.is_some() || group.is_system);
-        push_list(
-            envelope.open_field("realm_user_groups"),
-            groups.map(|record| group(state.directory(), record)),
-        );
+        let listed = ListedGroups {
+            with_deactivated: state.request.capabilities.include_deactivated_groups,
+            // Visitors need the groups that permissions name; their members are known from the list of users.
+            only_system: state.me.is_none(),
+        };
+        envelope.open_field("realm_user_groups");
+        envelope.splice(state.request.shared.groups(state.directory(), listed));
     }
     Ok(envelope)
 }
@@ -67,7 +65,7 @@ fn list_people(envelope: &mut Envelope, state: &State<'_>) {
             None => push_list(envelope.open_field(name), people(is_active)),
         }
     }
-    let system_bots = directory.users().filter(|user| user.is_system_bot());
+    let system_bots = directory.bots().filter(|bot| bot.is_system_bot());
     // This list mixes active and deactivated bots, so each entry needs the field.
     let form = UserForm { is_active: true, ..form };
     let system_bots = system_bots.map(|bot| user(directory, state.me, bot, form));
@@ -126,7 +124,7 @@ fn list_bots(envelope: &mut Envelope, state: &State<'_>) {
     let directory = state.directory();
     let is_own = |bot: &User| state.me.is_some_and(|me| bot.owner() == Some(me.id));
     let manages = |bot: &User| is_own(bot) || state.me.is_some_and(User::is_administrator);
-    let bots = directory.users().filter(|user| user.is_bot() && !user.is_system_bot() && manages(user));
+    let bots = directory.bots().filter(|bot| !bot.is_system_bot() && manages(bot));
     let realm = &state.request.realm;
     let (default, none) = (BotConfig::default(), BotIntegration::default());
     let config = |bot: &User| directory.bot_config(bot.id).map_or(&default, |config| &**config);

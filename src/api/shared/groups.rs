@@ -1,0 +1,38 @@
+//! Shared lists of groups: the same for all readers with an account.
+
+use crate::api::wire::group::group;
+use crate::api::wire::list::push_list;
+use bytes::Bytes;
+use model::Directory;
+
+/// The groups of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ListedGroups {
+    pub with_deactivated: bool,
+    pub only_system: bool,
+}
+
+/// An encoded list of groups.
+pub(super) struct SharedGroups {
+    /// Members are shown unless they are deactivated.
+    directory: Directory,
+    pub json: Bytes,
+}
+
+impl SharedGroups {
+    /// Encodes the groups of a directory.
+    pub fn new(directory: &Directory, listed: ListedGroups) -> Self {
+        let groups = directory.groups().filter(|group| {
+            (listed.with_deactivated || !group.is_deactivated) && (!listed.only_system || group.is_system)
+        });
+        let mut json = Vec::new();
+        push_list(&mut json, groups.map(|record| group(directory, record)));
+        json.shrink_to_fit();
+        Self { directory: directory.clone(), json: json.into() }
+    }
+
+    /// Whether a directory would be encoded alike.
+    pub fn is_of(&self, directory: &Directory) -> bool {
+        self.directory.has_same_people_as(directory)
+    }
+}
