@@ -26,8 +26,7 @@ fn wait(mut is_done: impl FnMut() -> bool) {
 fn wait_for(control: &Control, mut is_there: impl FnMut(&Table) -> bool) -> Arc<Table> {
     let table = control.table();
     wait(|| is_there(&table.borrow()));
-    let found = table.borrow().clone();
-    found
+    table.borrow().clone()
 }
 
 fn owner(table: &Table, realm: u32) -> Option<&str> {
