@@ -57,5 +57,5 @@ pub struct Options {
     pub search_write_after: Option<Duration>,
     /// The cluster that the server is a node of; none for a server alone.
     #[cfg(feature = "cluster")]
-    pub cluster: Option<crate::cluster::ClusterOptions>,
+    pub cluster: Option<crate::cluster::options::ClusterOptions>,
 }

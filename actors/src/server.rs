@@ -1,11 +1,13 @@
 //! The server: opens a data folder, starts the shards, and shuts down without losing data.
 
 pub mod bulk;
+#[cfg_attr(not(feature = "cluster"), path = "server/data_alone.rs")]
+mod data;
 mod import_file;
 #[cfg_attr(not(feature = "cluster"), path = "server/alone.rs")]
 mod node;
 
-use node::{Data, Node, open_data};
+use data::{Data, Node, open_data};
 
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;

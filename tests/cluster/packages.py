@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 PACKAGES = ["postgresql-15", "patroni", "etcd-server", "etcd-client", "python3-etcd"]
 POSTGRES_PROGRAMS = "/usr/lib/postgresql/15/bin"
@@ -56,3 +57,10 @@ def deny_services():
         file.write("#!/bin/sh\nexit 101\n")
     os.chmod(DENY, 0o755)
     return True
+
+
+if __name__ == "__main__":
+    FORM = (sys.argv[1:] or ["plain"])[0]
+    REASON = install(FORM) if missing(FORM) else None
+    if REASON:
+        sys.exit(f"skipped: {' and '.join(missing(FORM))} cannot be installed: {REASON}")

@@ -9,12 +9,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The roots of the packages that are checked.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 8] = [
     "src/lib.rs",
     "actors/src/lib.rs",
     "actors/rules/src/lib.rs",
     "storage/src/lib.rs",
     "storage/model/src/lib.rs",
+    "storage/postgres/src/lib.rs",
+    "storage/search/src/lib.rs",
     "loadtest/src/main.rs",
 ];
 

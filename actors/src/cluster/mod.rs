@@ -6,13 +6,14 @@
 //! protects an organization from two owners; everything here only decides who tries.
 
 mod leaving;
+mod locate;
 mod opening;
 mod operator;
+pub mod options;
 mod reconcile;
 mod visits;
 
 use crate::DomainError;
-use crate::server::Server;
 use hmac::{Hmac, Mac};
 use model::RealmId;
 use parking_lot::Mutex;
@@ -26,7 +27,9 @@ use storage::View;
 use storage::folder::SECRET_BYTES;
 use tokio::sync::{RwLock, Semaphore};
 
+pub use locate::{Address, Located, NodeStatus};
 pub use operator::{NodeLine, Operator, PlacedOrganization};
+pub use options::ClusterOptions;
 pub use postgres::PgError;
 pub use visits::Visit;
 use visits::Visits;
@@ -36,25 +39,12 @@ const GIVEN_AT_ONCE: usize = 2;
 /// Slots that are loaded at a time before they are this node's: its own organizations need its processors, too.
 const LOADED_AT_ONCE: usize = 1;
 
-/// How a server takes part in a cluster.
-#[derive(Clone)]
-pub struct ClusterOptions {
-    /// The URL of the database.
-    pub database: String,
-    /// The name of this node.
-    pub node: String,
-    /// The URL at which the other nodes reach it.
-    pub advertise: String,
-    /// Whether a database without synchronous standbys is accepted.
-    pub allow_single_copy: bool,
-}
-
 /// What a node knows of its cluster.
 pub struct Cluster {
     pub(crate) control: Control,
     pub(crate) own: Identity,
     pub(crate) options: ClusterOptions,
-    visits: Visits,
+    visits: Arc<Visits>,
     /// Slots that a task works on.
     busy: Mutex<HashSet<i32>>,
     /// To give slots away.
@@ -69,39 +59,6 @@ pub struct Cluster {
     pub(crate) creating: RwLock<()>,
     /// The process is about to end: everything is given away.
     is_leaving: AtomicBool,
-}
-
-/// Where a request for an organization goes.
-pub enum Located {
-    /// This node owns it. It is not moved before the visit ends.
-    Here(Visit),
-    /// Another node owns it.
-    There(Address),
-    /// It is being opened or moved, or its owner is gone and no other node has taken it yet.
-    Moving,
-    /// This node owns it, but must not answer, because it could not renew its lease.
-    Lapsed,
-    /// There is no such organization.
-    Nowhere,
-}
-
-/// Where another node is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    pub node: String,
-    pub url: String,
-    /// The epoch of the slot, as this node knows it.
-    pub epoch: i64,
-}
-
-/// The state of a node, for monitoring.
-#[derive(Clone, Debug)]
-pub struct NodeStatus {
-    pub node: String,
-    pub is_ready: bool,
-    pub lease: Duration,
-    /// Organizations that it owns and that run.
-    pub owned: usize,
 }
 
 fn requirements(options: &ClusterOptions) -> Requirements {
@@ -130,7 +87,7 @@ impl Cluster {
             control,
             own: Identity { name: options.node.clone(), incarnation: 0 },
             options: options.clone(),
-            visits: Visits::default(),
+            visits: Arc::default(),
             busy: Mutex::default(),
             turns: Semaphore::new(GIVEN_AT_ONCE),
             loads: Semaphore::new(LOADED_AT_ONCE),
@@ -185,20 +142,6 @@ impl Cluster {
         slot.owner.as_ref() == Some(&self.own)
     }
 
-    /// Whether this node has its lease, has read the tables, and runs everything that it owned when it ended.
-    pub(crate) fn has_caught_up(&self, server: &Server) -> bool {
-        let table = self.table();
-        let is_done = |slot: &Slot| match &slot.owner {
-            Some(owner) if *owner == self.own => {
-                self.busy.lock().is_empty()
-                    && table.in_slot(slot.slot).all(|realm| server.realm(RealmId(realm)).is_some())
-            }
-            Some(owner) => owner.name != self.own.name || table.in_slot(slot.slot).next().is_none(),
-            None => true,
-        };
-        self.is_ready() && table.slots.values().all(is_done)
-    }
-
     /// Enters a new organization of this node in the directory; none if the subdomain is in use. Blocks.
     pub(crate) fn make(&self, subdomain: &str) -> Result<Option<RealmId>, PgError> {
         Ok(self.control.create(&self.own, subdomain)?.map(RealmId))
@@ -233,36 +176,5 @@ impl Cluster {
         let others =
             table.nodes.values().filter(|node| node.identity.name != self.own.name && node.is_alive());
         others.map(|node| node.advertise.clone()).collect()
-    }
-
-    /// Where requests for the organization with a subdomain go.
-    pub fn locate(self: &Arc<Self>, server: &Server, subdomain: &str) -> Located {
-        let table = self.table();
-        let Some(found) = table.organization(subdomain) else { return Located::Nowhere };
-        let Some(slot) = table.slots.get(&found.slot) else { return Located::Moving };
-        if !self.owns(slot) {
-            let owner = slot.owner.as_ref().and_then(|owner| table.live(owner));
-            return owner.map_or(Located::Moving, |owner| {
-                let (node, url) = (owner.identity.name.clone(), owner.advertise.clone());
-                Located::There(Address { node, url, epoch: slot.epoch })
-            });
-        }
-        if !self.is_ready_with(&table) {
-            return Located::Lapsed;
-        }
-        let id = RealmId(found.realm);
-        let visit = server.realm(id).and_then(|handle| self.visits.enter(self, handle));
-        visit.map_or(Located::Moving, Located::Here)
-    }
-
-    /// The state of this node.
-    pub fn status(&self, server: &Server) -> NodeStatus {
-        let lease = self.control.lease();
-        NodeStatus {
-            node: self.own.name.clone(),
-            is_ready: self.is_ready(),
-            lease: lease.remaining(),
-            owned: server.realms().len(),
-        }
     }
 }

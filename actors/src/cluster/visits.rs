@@ -1,8 +1,6 @@
 //! Requests in progress by organization: an organization is moved between requests, not below them.
 
-use super::Cluster;
 use crate::handle::RealmHandle;
-use crate::server::Server;
 use model::RealmId;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -24,28 +22,32 @@ pub(super) struct Visits {
 
 /// A request in progress.
 pub struct Visit {
-    cluster: Arc<Cluster>,
+    visits: Arc<Visits>,
     handle: RealmHandle,
 }
 
 impl Visit {
-    /// Whether the organization still runs here as it did when the request began.
-    pub fn is_current(&self, server: &Server) -> bool {
-        let now = server.realm(self.handle.id());
+    /// The organization.
+    pub fn realm(&self) -> RealmId {
+        self.handle.id()
+    }
+
+    /// Whether the organization, as it runs here now, is that of when the request began.
+    pub fn is_of(&self, now: Option<&RealmHandle>) -> bool {
         now.is_some_and(|now| Arc::ptr_eq(&now.shared, &self.handle.shared))
     }
 }
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        self.cluster.visits.leave(self.handle.id());
+        self.visits.leave(self.handle.id());
     }
 }
 
 impl Visits {
     /// Begins a request, unless the organization is about to be moved.
-    pub fn enter(&self, cluster: &Arc<Cluster>, handle: RealmHandle) -> Option<Visit> {
-        self.begin(handle.id()).then(|| Visit { cluster: cluster.clone(), handle })
+    pub fn enter(self: &Arc<Self>, handle: RealmHandle) -> Option<Visit> {
+        self.begin(handle.id()).then(|| Visit { visits: self.clone(), handle })
     }
 
     fn begin(&self, realm: RealmId) -> bool {

@@ -1,37 +1,13 @@
 //! A server that is never a node of a cluster: it was built without the feature.
 
-use super::{OpenLog, Server};
+use super::Server;
 use crate::error::DomainError;
-use crate::options::Options;
 use model::RealmId;
-use storage::checkpoint::Started;
-use storage::{DataFolder, Trees};
-
-/// What a server is in a cluster: nothing.
-pub(super) type Node = ();
-
-/// What a server starts with.
-pub(super) struct Data {
-    pub folder: DataFolder,
-    pub logs: Vec<OpenLog>,
-    pub trees: Trees,
-    pub started: Option<Vec<Started>>,
-    pub node: Node,
-}
-
-/// Opens the data folder, the journals and the trees.
-pub(super) fn open_data(options: &Options) -> Result<Data, DomainError> {
-    let mut secret = [0u8; storage::folder::SECRET_BYTES];
-    getrandom::fill(&mut secret).map_err(|error| DomainError::Storage(error.to_string()))?;
-    let folder = DataFolder::open(&options.data, options.shards, secret)?;
-    folder.check_journals()?;
-    let (logs, trees, started) = crate::opening::open_data(&folder, options)?;
-    Ok(Data { folder, logs, trees, started, node: () })
-}
 
 impl Server {
     /// Whether the logs are in a cluster's database.
     pub(crate) fn is_node(&self) -> bool {
+        let () = self.node;
         false
     }
 

@@ -1,52 +1,20 @@
 //! The parts of a server that differ on a node of a cluster.
 
-use super::{OpenLog, Server};
+use super::Server;
 use crate::cluster::{Cluster, failed};
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
-use crate::options::Options;
 use model::RealmId;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use storage::checkpoint::Started;
-use storage::{DataFolder, StoreError, Trees, View};
+use storage::{StoreError, View};
 use tokio::sync::RwLockWriteGuard;
-
-/// The cluster that the server is a node of, if any.
-pub(super) type Node = Option<Arc<Cluster>>;
 
 /// How long a start waits for the first lease, and for what this node owned before.
 const JOIN_MAX: Duration = Duration::from_secs(30);
 /// How long it takes at most to learn what another node made.
 const MADE_MAX: Duration = Duration::from_secs(2);
 const JOIN_TICK: Duration = Duration::from_millis(20);
-
-/// What a server starts with.
-pub(super) struct Data {
-    pub folder: DataFolder,
-    pub logs: Vec<OpenLog>,
-    pub trees: Trees,
-    pub started: Option<Vec<Started>>,
-    pub node: Node,
-}
-
-/// Opens the data folder, the logs and the trees.
-pub(super) fn open_data(options: &Options) -> Result<Data, DomainError> {
-    let cluster = Cluster::connect(options.cluster.as_ref())?;
-    let mut secret = [0u8; storage::folder::SECRET_BYTES];
-    match &cluster {
-        Some(cluster) => secret = cluster.secret()?,
-        None => getrandom::fill(&mut secret).map_err(|error| DomainError::Storage(error.to_string()))?,
-    }
-    let folder = DataFolder::open(&options.data, options.shards, secret)?;
-    let Some(mut cluster) = cluster else {
-        folder.check_journals()?;
-        let (logs, trees, started) = crate::opening::open_data(&folder, options)?;
-        return Ok(Data { folder, logs, trees, started, node: None });
-    };
-    let (logs, trees) = cluster.open_data(&folder, options)?;
-    Ok(Data { folder, logs, trees, started: None, node: Some(Arc::new(cluster)) })
-}
 
 impl Server {
     /// The cluster that the server is a node of, if any.

@@ -1,6 +1,7 @@
 //! The commit pipeline, the only way in which decisions take effect: a frame is queued for the log; only when it is
 //! durable, memory changes, events are sent and the caller gets its result, all in the order of the log.
 
+use super::pending::{Done, Pending, What, refuse};
 use super::sequencer::Sequencer;
 use super::sink::Durability;
 use super::uncommitted::UncommittedChannels;
@@ -22,9 +23,6 @@ use storage::log::{FrameBytes, LogError, RealmLog, Ticket};
 use storage::{Applied, ProjectionSender};
 use tokio::sync::oneshot;
 
-/// Called once on the shard's thread: after the frame was published, or when it never will be.
-pub type Done = Box<dyn FnOnce(Result<(), DomainError>)>;
-
 thread_local! {
     /// The commit pipeline of the shard that this thread is.
     pub(crate) static COMMITTER: OnceCell<Rc<Committer>> = const { OnceCell::new() };
@@ -35,25 +33,6 @@ pub const PENDING_FRAMES_MAX: usize = 16_384;
 
 /// Number of event numbers outside the log that are reserved at once.
 const RESERVED_EVENTS: u64 = 4096;
-
-enum What {
-    /// A frame that was appended to the log.
-    Frame(Frame),
-    /// A frame that creates the organization again, or follows such a frame: nothing is announced.
-    Restart(Frame),
-    /// An event that is not stored (typing, presence); it waits for the frames decided before it.
-    Ephemeral(Box<Event>, Audience),
-    /// Only a callback, when all earlier decisions are published.
-    Barrier,
-}
-
-struct Pending {
-    /// Published once the log is durable up to here.
-    ticket: Ticket,
-    realm: Arc<RealmShared>,
-    what: What,
-    done: Option<Done>,
-}
 
 struct RealmSlot {
     realm: Arc<RealmShared>,
@@ -490,7 +469,6 @@ mod removal;
 mod restart;
 
 use keys::note_keys;
-use removal::refuse;
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 //! their decisions take effect.
 
 mod commit;
+mod pending;
 mod sequencer;
 mod serial;
 mod sink;
@@ -9,7 +10,8 @@ mod uncommitted;
 mod write_budget;
 
 pub(crate) use commit::COMMITTER;
-pub use commit::{Committer, Done};
+pub use commit::Committer;
+pub use pending::Done;
 pub use sequencer::Sequencer;
 pub use serial::SerialQueue;
 pub(crate) use serial::{RunNext, SerialActor};

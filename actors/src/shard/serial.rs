@@ -4,7 +4,8 @@
 //! version of a shared record is decided from the durable state: it waits until all earlier decisions are published, and
 //! later commands wait for it.
 
-use super::commit::{Committer, Done};
+use super::commit::Committer;
+use super::pending::Done;
 use super::sequencer::Sequencer;
 use crate::ReplySender;
 use crate::account;

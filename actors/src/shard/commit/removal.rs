@@ -1,18 +1,11 @@
 //! What leaves a shard: organizations that are moved to another machine or that another machine has taken, the trees, and in the
 //! end everything.
 
-use super::{Committer, Pending};
-use crate::error::DomainError;
+use super::Committer;
+use crate::shard::pending::{Pending, refuse};
 use model::RealmId;
 use std::collections::VecDeque;
 use storage::log::Ticket;
-
-/// Tells the callers that nothing of these will be published.
-pub(super) fn refuse(pending: impl IntoIterator<Item = Pending>) {
-    for done in pending.into_iter().filter_map(|pending| pending.done) {
-        done(Err(DomainError::Stopping));
-    }
-}
 
 impl Committer {
     /// Decides nothing more in an organization; what is not published is refused.

@@ -1,10 +1,11 @@
 //! Frames that create an organization again, for development servers: everything in it is replaced.
 
+use super::Committer;
 use super::keys::note_keys;
-use super::{Committer, Done, Pending, What};
 use crate::error::DomainError;
 use crate::health::Pause;
 use crate::shard::Sequencer;
+use crate::shard::pending::{Done, Pending, What};
 use crate::shared::RealmShared;
 use model::{Fact, Frame};
 use std::sync::Arc;

@@ -1,0 +1,138 @@
+//! Requests on a node of a cluster: any node takes any request, and passes it on to the one that owns the organization.
+//!
+//! The path of a request has at most two hops: from the node that the client reached to the owner, and, while the
+//! organization is being moved, from there to the new owner. Headers say how many there were, with a key that only nodes
+//! have. A request that waits for a move or a takeover is not sent yet, so nothing is done twice; one whose connection broke
+//! after it was sent is only repeated if it reads.
+
+use super::address::client_address;
+use super::app::App;
+use super::error::ApiError;
+use super::gateway::{Gateway, HOPS_MAX, is_reading};
+use super::pass_on::{Passed, body_of, pass_on};
+use actix_web::http::StatusCode;
+use actix_web::http::header::HOST;
+use actix_web::web::Payload;
+use actix_web::{HttpRequest, HttpResponse};
+use actors::cluster::{Address, Located, Visit};
+use bytes::Bytes;
+use std::time::{Duration, Instant};
+
+/// How long a request waits for an owner of its organization.
+const WAIT_MAX: Duration = Duration::from_secs(12);
+/// The same for a request that another node has passed on: that node waits, too.
+const WAIT_PASSED_MAX: Duration = Duration::from_secs(3);
+/// How often it is tried again without a change of the tables.
+const TICK: Duration = Duration::from_millis(20);
+/// How often a request that reads is answered anew, because its organization was moved meanwhile.
+const AGAIN_MAX: usize = 3;
+
+/// Paths that are about this node and not about an organization.
+const OWN_PATHS: [&str; 2] = ["/health", "/metrics"];
+/// The same of development servers.
+const OWN_DEVELOPMENT_PATHS: [&str; 2] = ["/dev/", "/emails"];
+
+/// What becomes of a request.
+enum Entered {
+    /// It is for this node. The organization stays until the visit ends.
+    Here(Payload, Option<Visit>),
+    /// It was passed on, or refused.
+    Answered(HttpResponse),
+}
+
+/// Responds to one request with `here`, or passes it on to the node of its organization.
+pub async fn respond<F: Future<Output = HttpResponse>>(
+    (gateway, app): (&Gateway, &App),
+    request: HttpRequest,
+    mut payload: Payload,
+    here: impl Fn(HttpRequest, Payload) -> F,
+) -> HttpResponse {
+    let method = request.method().clone();
+    for again in 0.. {
+        let visit = match enter((gateway, app), &request, payload).await {
+            Entered::Answered(response) => return response,
+            Entered::Here(own, visit) => {
+                payload = own;
+                visit
+            }
+        };
+        let response = here(request.clone(), payload).await;
+        let was_moved =
+            visit.as_ref().is_some_and(|visit| !visit.is_of(app.server.realm(visit.realm()).as_ref()));
+        let is_refused = response.status().is_client_error() || response.status().is_server_error();
+        if !(was_moved && is_refused && is_reading(&method) && again < AGAIN_MAX) {
+            return if gateway.may_answer(&method, visit.as_ref()).await { response } else { lapsed() };
+        }
+        payload = match body_of(&request, Bytes::new()).await {
+            Ok(empty) => empty,
+            Err(_) => return response,
+        };
+    }
+    lapsed()
+}
+
+fn is_own(app: &App, path: &str) -> bool {
+    OWN_PATHS.contains(&path)
+        || (app.is_development && OWN_DEVELOPMENT_PATHS.iter().any(|start| path.starts_with(start)))
+}
+
+/// This node could not renew its lease.
+fn lapsed() -> HttpResponse {
+    ApiError::unavailable("This node has lost its connection to the cluster; try again in a moment")
+        .into_response()
+}
+
+/// The organization has no owner now; for another node: this node does not own it.
+fn misdirected(hops: u32) -> HttpResponse {
+    let error = ApiError::unavailable("The organization is being moved; try again in a moment");
+    match hops {
+        0 => error.into_response(),
+        _ => error.status(StatusCode::MISDIRECTED_REQUEST).into_response(),
+    }
+}
+
+/// Finds the node that answers a request, waits for one if there is none, and passes the request on to it.
+async fn enter((gateway, app): (&Gateway, &App), request: &HttpRequest, mut payload: Payload) -> Entered {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    let Some(subdomain) = app.hosts.subdomain_of(host).filter(|_| !is_own(app, request.path())) else {
+        return Entered::Here(payload, None);
+    };
+    let hops = gateway.hops(request.headers());
+    let deadline = Instant::now() + if hops == 0 { WAIT_MAX } else { WAIT_PASSED_MAX };
+    loop {
+        match gateway.cluster.locate(&app.server, &subdomain) {
+            Located::Nowhere => return Entered::Here(payload, None),
+            Located::Here(visit) => return Entered::Here(payload, Some(visit)),
+            Located::Lapsed if is_reading(request.method()) && gateway.may_read().await => {
+                return Entered::Here(payload, None);
+            }
+            Located::Lapsed => return Entered::Answered(lapsed()),
+            Located::Moving => {}
+            Located::There(_) if hops >= HOPS_MAX => {}
+            Located::There(address) => {
+                match send((gateway, app), request, payload, (&address, hops + 1)).await {
+                    Passed::Answered(response) => return Entered::Answered(response),
+                    Passed::Unsent(back) => payload = back,
+                }
+            }
+        }
+        if Instant::now() > deadline {
+            return Entered::Answered(misdirected(hops));
+        }
+        gateway.cluster.changed(TICK).await;
+    }
+}
+
+async fn send(
+    (gateway, app): (&Gateway, &App),
+    request: &HttpRequest,
+    payload: Payload,
+    (address, hops): (&Address, u32),
+) -> Passed {
+    metrics::counter!("millstream_cluster_forwarded_total").increment(1);
+    let peer = request.peer_addr().map(|peer| peer.ip());
+    let trusted = &app.config.http.trusted_proxies;
+    let seen = peer.map(|peer| client_address(trusted, peer, request.headers()));
+    let client = gateway.client(request.headers()).or(seen);
+    pass_on(gateway, request, payload, (address, hops, client)).await
+}
