@@ -27,7 +27,7 @@ pub struct Visit {
 }
 
 impl Visit {
-    /// The organization.
+    /// The organization that the request is for.
     pub fn realm(&self) -> RealmId {
         self.handle.id()
     }

@@ -9,6 +9,7 @@ use storage::log::Ticket;
 /// Called once on the shard's thread: after the frame was published, or when it never will be.
 pub type Done = Box<dyn FnOnce(Result<(), DomainError>)>;
 
+/// What waits, and becomes known when the log is durable up to it.
 pub enum What {
     /// A frame that was appended to the log.
     Frame(Frame),
@@ -20,6 +21,7 @@ pub enum What {
     Barrier,
 }
 
+/// A decision that waits, with the callback for the one who asked for it.
 pub struct Pending {
     /// Published once the log is durable up to here.
     pub ticket: Ticket,

@@ -1,6 +1,7 @@
 //! Changes of the control tables. Each takes the next version in its own transaction and notifies all nodes.
 
-use super::{Control, Identity};
+use super::Control;
+use super::identity::Identity;
 use crate::error::PgError;
 use crate::queries::Param;
 

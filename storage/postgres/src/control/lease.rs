@@ -1,6 +1,6 @@
 //! The lease of a node.
 
-use super::Identity;
+use super::identity::Identity;
 use crate::connect::{Database, Session};
 use crate::error::PgError;
 use std::sync::Arc;

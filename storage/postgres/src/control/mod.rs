@@ -5,6 +5,7 @@
 //! clock from before the renewal was sent.
 
 mod changes;
+mod identity;
 mod lease;
 mod table;
 
@@ -18,20 +19,12 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, oneshot, watch};
 
+pub use identity::Identity;
 pub use lease::Lease;
 pub use table::{Node, Organization, Slot, Table};
 
 /// How long a change of the control tables may be interrupted by a failover.
 const PATIENCE: Duration = Duration::from_secs(40);
-
-/// A node as the others know it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// Its name in the configuration.
-    pub name: String,
-    /// Counts the starts of the node: what an earlier process of it owned is not its own.
-    pub incarnation: i64,
-}
 
 /// The control tables, for one process.
 pub struct Control {

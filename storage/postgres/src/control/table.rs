@@ -1,6 +1,6 @@
 //! The copy of the control tables that a node decides by.
 
-use super::Identity;
+use super::identity::Identity;
 use crate::connect::{Database, Session};
 use crate::error::PgError;
 use std::collections::{BTreeMap, HashMap};
