@@ -24,6 +24,8 @@ mod offline;
 pub mod outbox;
 mod progress;
 pub mod realm;
+#[cfg(feature = "cluster")]
+pub mod relocate;
 pub mod restore;
 pub mod routes;
 mod run;
@@ -49,7 +51,7 @@ pub struct Cli {
 enum Command {
     Dev(dev::DevArgs),
     Serve(serve::ServeArgs),
-    /// Create, list, deactivate and reactivate organizations
+    /// Create, list, deactivate and reactivate organizations, move them to a cluster and back
     #[command(subcommand)]
     Realm(realm::RealmCommand),
     /// List, create and change accounts, their passwords, roles, keys and sessions

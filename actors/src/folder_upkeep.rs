@@ -1,9 +1,9 @@
 //! Work on the data folder in the background: checkpoints, and verifying the sealed parts of the journal.
 
 use crate::error::DomainError;
+use crate::opening::ends_away;
 use crate::server::Server;
 use crate::upkeep::{CHECKPOINT_BYTES_PER_SEC, wait};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -92,7 +92,7 @@ impl Server {
 
     /// Writes last checkpoints and closes the trees, once nothing changes them any more.
     pub(crate) fn close_folder(&self) {
-        let mut ends = BTreeMap::new();
+        let mut ends = ends_away(&self.folder, |realm| self.log_of(realm));
         for realm in self.realms() {
             let view = realm.shared.view.read();
             let (sequence, stored) = (view.progress.sequence.0, view.recent.stored_sequence().0);

@@ -11,9 +11,9 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 use storage::checkpoint::{Started, complete_trees, start_from};
 use storage::disk;
-use storage::log::{Journal, JournalOptions, RealmLog, SyncPolicy};
+use storage::log::{Journal, JournalOptions, RealmLog, SyncPolicy, bounds};
 use storage::open::MEMORY_REPLAY_BYTES_MAX;
-use storage::{Checkpoints, DataFolder, StoreError, Trees};
+use storage::{Checkpoints, DataFolder, RelocationState, StoreError, Trees};
 
 /// Frames after a checkpoint that a start applies at most; with more the trees are the faster source.
 const TAIL_FRAMES_MAX: u64 = 200_000;
@@ -60,7 +60,8 @@ pub fn open_data(folder: &DataFolder, options: &Options) -> Result<Opened, Store
     }
 }
 
-fn open_logs(
+/// Opens the journal of each shard.
+pub(crate) fn open_logs(
     folder: &DataFolder,
     options: &Options,
     releases_spares: bool,
@@ -88,7 +89,8 @@ const REBUILD_MESSAGES_MIN: u64 = 20_000;
 /// use, or the disk is full.
 fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Started>>, StoreError> {
     let has_room = disk::space(folder.path()).is_none_or(|space| space.has_room(0));
-    let ids: Vec<RealmId> = logs.iter().flat_map(|(log, _)| log.realms()).map(RealmId).collect();
+    let all = logs.iter().flat_map(|(log, _)| log.realms()).map(RealmId);
+    let ids: Vec<RealmId> = all.filter(|id| !folder.is_away(*id)).collect();
     if !has_room || ids.is_empty() || folder.is_live_copy() {
         return Ok(None);
     }
@@ -112,10 +114,40 @@ fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Star
     if messages < REBUILD_MESSAGES_MIN && !has_trees(folder) {
         return Ok(None);
     }
-    let ends: BTreeMap<RealmId, u64> =
-        found.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)).collect();
+    let mut ends = ends_away(folder, |realm| logs[placement.shard(realm)].0.clone());
+    ends.extend(found.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)));
     folder.check_ends(&ends)?;
     Ok(Some(found))
+}
+
+/// The last frames that the journals have of organizations that are not served from this folder.
+pub(crate) fn ends_away(
+    folder: &DataFolder,
+    log_of: impl Fn(RealmId) -> Arc<dyn RealmLog>,
+) -> BTreeMap<RealmId, u64> {
+    let away = folder.relocations().keys().filter(|realm| folder.is_away(**realm));
+    let end = |realm: &RealmId| Some((*realm, bounds(&*log_of(*realm), realm.0).ok()?.1));
+    away.filter_map(end).filter(|(_, last)| *last > 0).collect()
+}
+
+/// Logs which organizations are not served from the folder, and what to do if that is not intended.
+pub(crate) fn report_away(folder: &DataFolder) {
+    for (realm, found) in folder.relocations() {
+        let subdomain = if found.subdomain.is_empty() { "-" } else { &found.subdomain };
+        let cluster = &found.cluster;
+        match found.state {
+            RelocationState::Away => tracing::warn!(
+                %realm, subdomain, cluster,
+                "an organization is not served, because it was moved to a cluster; if the move was interrupted, repeat \
+                 `millstream realm move-to-cluster`"
+            ),
+            RelocationState::Arriving => tracing::warn!(
+                %realm, subdomain, cluster,
+                "an organization is not served, because it is not completely here; repeat `millstream realm move-from-cluster`"
+            ),
+            RelocationState::Here => {}
+        }
+    }
 }
 
 fn has_trees(folder: &DataFolder) -> bool {
@@ -148,7 +180,8 @@ fn open_trees(
         let (last, stored) = (realm.opened.last_sequence, realm.view.recent.stored());
         incomplete.push(Incomplete { checkpoints, log, last, stored });
     }
-    let known: Vec<RealmId> = started.iter().map(|realm| realm.view.realm()).collect();
+    let mut known: Vec<RealmId> = started.iter().map(|realm| realm.view.realm()).collect();
+    known.extend(folder.relocations().keys());
     let is_rebuilt = !has_trees(folder);
     if is_rebuilt {
         tracing::warn!(

@@ -19,7 +19,7 @@ use crate::handle::RealmHandle;
 use crate::health::{Pause, StorageHealth, StorageStatus};
 use crate::login::{Credentials, KeyHash};
 use crate::notifications::{Notifications, Reader};
-use crate::opening::OpenLog;
+use crate::opening::{OpenLog, ends_away, report_away};
 use crate::options::Options;
 use crate::outbox::{DeliveryThreads, Outbox, Worker};
 use crate::placement::Placement;
@@ -159,9 +159,10 @@ impl Server {
             Some(started) => started,
             None => self.load_realms()?,
         };
-        let ends: BTreeMap<RealmId, u64> =
-            opened.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)).collect();
+        let mut ends = ends_away(&self.folder, |realm| self.log_of(realm));
+        ends.extend(opened.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)));
         self.folder.check_ends(&ends)?;
+        report_away(&self.folder);
         for realm in opened {
             tracing::info!(realm = %realm.view.realm(), replayed = realm.replayed, "organization opened");
             self.start_realm(realm.view, realm.opened.epoch).await?;
@@ -185,7 +186,7 @@ impl Server {
             tracing::warn!(%realm, "an organization is not opened, because its import is not finished; repeat the import");
         }
         let mut found = Vec::new();
-        for id in ids.into_iter().filter(|id| Some(*id) != unfinished) {
+        for id in ids.into_iter().filter(|id| Some(*id) != unfinished && !self.folder.is_away(*id)) {
             let (log, trees) = (&*self.shard_of(id).log, &self.trees);
             let opened = match is_behind {
                 false => storage::open_realm(log, trees, id)?,
@@ -218,7 +219,7 @@ impl Server {
         let shared = Arc::new(RealmShared {
             linkifiers: Default::default(),
             id,
-            credentials: Credentials::new(*self.folder.secret(), &view.directory),
+            credentials: Credentials::new(self.secret_of(id), &view.directory),
             view: RwLock::new(view),
             trees: self.trees.clone(),
             presence: Mutex::new(PresenceTable::starting(self.options.clock.now())),
@@ -297,7 +298,8 @@ impl Server {
     fn next_id(&self) -> Result<RealmId, DomainError> {
         let newest = self.realms.read().by_id.keys().max().copied();
         let unfinished = import_file::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
-        Ok(newest.max(unfinished).unwrap_or_default().next())
+        let relocated = self.folder.relocations().keys().max().copied();
+        Ok(newest.max(unfinished).max(relocated).unwrap_or_default().next())
     }
 
     /// The budget of bytes that are held for clients.

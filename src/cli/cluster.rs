@@ -18,6 +18,8 @@ pub enum ClusterCommand {
     Resume(NodeArgs),
     /// Move an organization to a node; waits until it is there
     Move(MoveArgs),
+    /// Let nodes store what only the newest version reads, once all have it; older versions cannot join any more
+    Upgrade(DataArgs),
 }
 
 /// The arguments of `cluster drain` and `cluster resume`.
@@ -63,6 +65,7 @@ pub fn run(command: ClusterCommand) -> Result<(), CliError> {
             args.data.print(&Answer::of(line, json!({"subdomain": subdomain, "node": args.node})));
             Ok(())
         }
+        ClusterCommand::Upgrade(data) => upgrade(&data),
     }
 }
 
@@ -73,11 +76,22 @@ fn connect(data: &DataArgs) -> Result<Operator, CliError> {
     Ok(Operator::connect(&options)?)
 }
 
+fn upgrade(data: &DataArgs) -> Result<(), CliError> {
+    let (before, now) = connect(data)?.upgrade()?;
+    let line = match before == now {
+        true => format!("Nodes write records of version {now} already."),
+        false => format!("Nodes may write records of version {now} instead of {before} from now on."),
+    };
+    data.print(&Answer::of(line, json!({"before": before, "records": now})));
+    Ok(())
+}
+
 fn status(data: &DataArgs) -> Result<(), CliError> {
     let operator = connect(data)?;
     let (nodes, organizations) = (operator.nodes()?, operator.organizations()?);
     let lines = nodes.iter().map(node_line).chain(organizations.iter().map(organization_line)).collect();
     let value = json!({
+        "records": operator.records()?,
         "nodes": nodes.iter().map(node_value).collect::<Vec<_>>(),
         "organizations": organizations.iter().map(organization_value).collect::<Vec<_>>(),
     });
@@ -91,7 +105,11 @@ fn node_line(node: &NodeLine) -> String {
         (true, true) => "draining",
         (true, false) => "alive",
     };
-    format!("node {} at {}: {state}, owns {} organizations", node.node, node.advertise, node.organizations)
+    let (name, owned, records) = (&node.node, node.organizations, node.records);
+    format!(
+        "node {name} at {}: {state}, owns {owned} organizations, reads records up to version {records}",
+        node.advertise
+    )
 }
 
 fn organization_line(organization: &PlacedOrganization) -> String {
@@ -103,7 +121,7 @@ fn organization_line(organization: &PlacedOrganization) -> String {
 fn node_value(node: &NodeLine) -> Value {
     json!({
         "node": node.node, "incarnation": node.incarnation, "advertise": node.advertise, "is_alive": node.is_alive,
-        "is_draining": node.is_draining, "lease_secs": node.lease_secs, "organizations": node.organizations,
+        "is_draining": node.is_draining, "lease_secs": node.lease_secs, "records": node.records, "organizations": node.organizations,
     })
 }
 

@@ -3,6 +3,8 @@
 use super::data::DataArgs;
 use super::error::CliError;
 use super::offline::{Password, execute, execute_and_print};
+#[cfg(feature = "cluster")]
+use super::relocate::{self, MoveFromArgs, MoveToArgs};
 use crate::admin::{AdminRequest, NewAccount};
 use crate::api::users::create::check_new_account;
 use rules::addresses::parse_domain;
@@ -18,6 +20,12 @@ pub enum RealmCommand {
     Deactivate(RealmActiveArgs),
     /// Reactivate a deactivated organization with all of its data
     Reactivate(RealmActiveArgs),
+    /// Move an organization with its whole history from a data folder, whose server is stopped, to a cluster
+    #[cfg(feature = "cluster")]
+    MoveToCluster(MoveToArgs),
+    /// Move an organization with its whole history from a cluster to a data folder, whose server is stopped
+    #[cfg(feature = "cluster")]
+    MoveFromCluster(MoveFromArgs),
 }
 
 /// The arguments of `realm create`.
@@ -61,6 +69,10 @@ pub fn run(command: RealmCommand) -> Result<(), CliError> {
         RealmCommand::List(data) => execute_and_print(&data, AdminRequest::RealmList),
         RealmCommand::Deactivate(args) => set_active(args, false),
         RealmCommand::Reactivate(args) => set_active(args, true),
+        #[cfg(feature = "cluster")]
+        RealmCommand::MoveToCluster(args) => relocate::to_cluster(&args),
+        #[cfg(feature = "cluster")]
+        RealmCommand::MoveFromCluster(args) => relocate::from_cluster(&args),
     }
 }
 

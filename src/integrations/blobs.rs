@@ -4,6 +4,8 @@
 //! file is durable, so that no fact names a missing file.
 
 pub mod backups;
+#[cfg(feature = "cluster")]
+pub mod carry;
 pub mod exports;
 mod folder;
 mod folder_writer;

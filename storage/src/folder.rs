@@ -12,6 +12,7 @@
 //! erased      what was erased from the journal; made again where it is missing
 //! search/     the search indexes, one folder for each organization; made again where it is missing
 //! import      the organization of an import that is not finished; it is not opened
+//! relocated   organizations that were carried between the folder and a cluster
 //! development  empty; marks the folder of a development server, which uses only folders with this file
 //! ```
 
@@ -20,6 +21,8 @@ use crate::instance::Instance;
 use crate::log;
 use crate::private_files::{create_private, sync_folder, write_private};
 use crate::projection::recover_renewed;
+use crate::relocations::{self, Relocation, RelocationState};
+use crate::secret::{hex, unhex};
 use hmac::{Hmac, Mac};
 use model::RealmId;
 use sha2::Sha256;
@@ -29,11 +32,10 @@ use std::io::{Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+pub use crate::secret::SECRET_BYTES;
+
 /// The format that this server writes.
 pub const FORMAT: u32 = 1;
-
-/// Bytes of the server secret.
-pub const SECRET_BYTES: usize = 32;
 
 /// The file that detects that the secret was replaced.
 const FINGERPRINT: &str = "secret.fingerprint";
@@ -65,6 +67,7 @@ pub struct DataFolder {
     secret: [u8; SECRET_BYTES],
     instance: Option<Instance>,
     is_live_copy: bool,
+    relocations: BTreeMap<RealmId, Relocation>,
     _lock: FolderLock,
 }
 
@@ -100,8 +103,9 @@ impl DataFolder {
             None => false,
         };
         recover_renewed(&path.join("state"))?;
-        let shards = format.shards;
-        Ok(Self { path: path.to_path_buf(), shards, secret, instance, is_live_copy, _lock: lock })
+        let (path, shards) = (path.to_path_buf(), format.shards);
+        let relocations = relocations::read(&path)?;
+        Ok(Self { path, shards, secret, instance, is_live_copy, relocations, _lock: lock })
     }
 
     /// Whether `path` is a data folder.
@@ -130,6 +134,37 @@ impl DataFolder {
     /// The secret from which API keys are derived. Never print it.
     pub fn secret(&self) -> &[u8; SECRET_BYTES] {
         &self.secret
+    }
+
+    /// The organizations that were carried between this folder and a cluster.
+    pub fn relocations(&self) -> &BTreeMap<RealmId, Relocation> {
+        &self.relocations
+    }
+
+    /// Whether the folder has an organization that is not to be served from it.
+    pub fn is_away(&self, realm: RealmId) -> bool {
+        self.relocations.get(&realm).is_some_and(|found| found.state != RelocationState::Here)
+    }
+
+    /// What the keys of an organization are derived from. Never print it.
+    pub fn secret_of(&self, realm: RealmId) -> &[u8; SECRET_BYTES] {
+        let own = self.relocations.get(&realm).and_then(|found| found.secret.as_ref());
+        own.unwrap_or(&self.secret)
+    }
+
+    /// Records where an organization is; `None`: here, as if it had never been away. Durable when this returns.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`]: then it is unknown which of the two states a start finds.
+    pub fn relocate(&mut self, realm: RealmId, relocation: Option<Relocation>) -> Result<(), StoreError> {
+        let mut all = self.relocations.clone();
+        match relocation {
+            Some(relocation) => all.insert(realm, relocation),
+            None => all.remove(&realm),
+        };
+        relocations::write(&self.path, &all)?;
+        self.relocations = all;
+        Ok(())
     }
 
     /// The journal folder of a shard.
@@ -334,21 +369,6 @@ fn check_fingerprint(folder: &Path, secret: &[u8; SECRET_BYTES]) -> Result<(), S
         }
         Err(source) => Err(StoreError::io("cannot read", &path, source)),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn unhex(text: &str) -> Option<[u8; SECRET_BYTES]> {
-    let mut bytes = [0; SECRET_BYTES];
-    if text.len() != 2 * SECRET_BYTES {
-        return None;
-    }
-    for (index, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(2 * index..2 * index + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 fn read(path: &Path) -> Result<String, StoreError> {

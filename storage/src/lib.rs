@@ -20,7 +20,9 @@ pub mod open;
 mod private_files;
 pub mod projection;
 pub mod projector;
+pub mod relocations;
 mod replay;
+mod secret;
 mod stored_message;
 pub mod view;
 
@@ -37,5 +39,6 @@ pub use folder::DataFolder;
 pub use open::{OpenedRealm, decode_frame, encode_frame, open_realm, open_realm_in_memory, replay};
 pub use projection::Trees;
 pub use projector::{Projection, ProjectionFailure, ProjectionSender};
+pub use relocations::{Relocation, RelocationState};
 pub use stored_message::Unstored;
 pub use view::View;

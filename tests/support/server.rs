@@ -10,6 +10,7 @@ use millstream::routes::{development_table, table};
 use millstream::server::{Running, Setup, serve_with_clock};
 use model::UserId;
 use model::job::{Job, TaskKind};
+use postgres::testing::TestDatabase;
 use reqwest::Client;
 use reqwest::redirect::Policy;
 use std::path::Path;
@@ -25,6 +26,7 @@ pub struct TestServer {
     folder: Option<TempDir>,
     http: Client,
     pub url: Arc<str>,
+    is_node: bool,
 }
 
 /// The options of a server. [`TestServerBuilder::start`] starts it.
@@ -35,6 +37,7 @@ pub struct TestServerBuilder {
     clock: Option<ManualClock>,
     folder: Option<TempDir>,
     waiting_days: i64,
+    is_node: bool,
 }
 
 impl TestServerBuilder {
@@ -70,6 +73,16 @@ impl TestServerBuilder {
         self
     }
 
+    /// Is a node of the cluster in a database. Makes no organization.
+    pub fn node(mut self, database: &TestDatabase, name: &str) -> Self {
+        self.is_node = true;
+        let url = format!("{}?sslmode=disable", database.url(database.port));
+        self.set("cluster.database", url)
+            .set("cluster.node", name)
+            .set("cluster.advertise", "http://127.0.0.1:1")
+            .set("cluster.allow_single_copy", "true")
+    }
+
     /// Uses an existing folder, as after a restart.
     pub fn on(mut self, folder: TempDir) -> Self {
         self.folder = Some(folder);
@@ -100,13 +113,14 @@ impl TestServerBuilder {
         let running = serve_with_clock(setup, clock).await.expect("a server");
         let server = running.app().server.clone();
         let realm = match server.only_realm() {
-            Some(realm) => realm,
-            None => people::create(&server, self.waiting_days).await,
+            Some(realm) => Some(realm),
+            None if self.is_node => None,
+            None => Some(people::create(&server, self.waiting_days).await),
         };
         let url = running.url().into();
         millstream::integrations::http_client::use_ring();
         let http = Client::builder().no_proxy().redirect(Policy::none()).build().expect("a client");
-        TestServer { running: Some(running), realm: Some(realm), folder: Some(folder), http, url }
+        TestServer { running: Some(running), realm, folder: Some(folder), http, url, is_node: self.is_node }
     }
 }
 
@@ -219,6 +233,11 @@ impl TestServer {
         TestUser { key: String::new(), ..self.with_session(&self.user(name)).await }
     }
 
+    /// The client of the same user, connected to this server.
+    pub fn reconnect(&self, user: &TestUser) -> TestUser {
+        TestUser { url: self.url.clone(), http: self.http.clone(), ..user.clone() }
+    }
+
     /// Several users at once.
     pub fn users<const N: usize>(&self, names: [&str; N]) -> [TestUser; N] {
         names.map(|name| self.user(name))
@@ -248,7 +267,8 @@ impl TestServer {
             return;
         }
         stopped.expect("stopping does not panic").expect("the trees are written");
-        if let Some(folder) = &self.folder {
+        // The trees of a node are of logs in the database.
+        if let Some(folder) = self.folder.as_ref().filter(|_| !self.is_node) {
             assert_clean(&folder.path().join("data"));
         }
     }

@@ -29,23 +29,7 @@ impl Server {
         let Ok(_turn) = cluster.turns.acquire().await else { return };
         let start = Instant::now();
         let realms: Vec<RealmId> = cluster.table().in_slot(slot).map(RealmId).collect();
-        for realm in &realms {
-            cluster.visits.close(*realm);
-        }
-        let handles: Vec<RealmHandle> = realms.iter().filter_map(|realm| self.realm(*realm)).collect();
-        let ended = async {
-            // A poll may have begun just before, and not wait yet.
-            loop {
-                handles.iter().for_each(release_polls);
-                if timeout(RELEASE_EVERY, cluster.visits.ended(&realms)).await.is_ok() {
-                    return;
-                }
-            }
-        };
-        let _ = timeout(REQUESTS_MAX, ended).await;
-        for realm in &realms {
-            self.stop_realm(cluster, *realm, true).await;
-        }
+        self.stop_between_requests(cluster, &realms).await;
         let (own, successor) = (cluster.clone(), target.clone());
         let given =
             tokio::task::spawn_blocking(move || own.control.hand_over(&own.own, slot, &successor)).await;
@@ -66,6 +50,28 @@ impl Server {
         }
         for realm in &realms {
             cluster.visits.open(*realm);
+        }
+    }
+
+    /// Lets no request begin, waits for those in progress, and stops organizations once what was decided is durable. Requests may
+    /// begin again when their visits are opened.
+    pub(super) async fn stop_between_requests(&self, cluster: &Arc<Cluster>, realms: &[RealmId]) {
+        for realm in realms {
+            cluster.visits.close(*realm);
+        }
+        let handles: Vec<RealmHandle> = realms.iter().filter_map(|realm| self.realm(*realm)).collect();
+        let ended = async {
+            // A poll may have begun just before, and not wait yet.
+            loop {
+                handles.iter().for_each(release_polls);
+                if timeout(RELEASE_EVERY, cluster.visits.ended(realms)).await.is_ok() {
+                    return;
+                }
+            }
+        };
+        let _ = timeout(REQUESTS_MAX, ended).await;
+        for realm in realms {
+            self.stop_realm(cluster, *realm, true).await;
         }
     }
 

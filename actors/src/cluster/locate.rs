@@ -58,7 +58,9 @@ impl Cluster {
     /// Where requests for the organization with a subdomain go.
     pub fn locate(self: &Arc<Self>, server: &Server, subdomain: &str) -> Located {
         let table = self.table();
-        let Some(found) = table.organization(subdomain) else { return Located::Nowhere };
+        let Some(found) = table.organization(subdomain) else {
+            return self.locate_departed(server, &table, subdomain);
+        };
         let Some(slot) = table.slots.get(&found.slot) else { return Located::Moving };
         if !self.owns(slot) {
             let owner = slot.owner.as_ref().and_then(|owner| table.live(owner));

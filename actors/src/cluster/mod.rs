@@ -5,12 +5,14 @@
 //! what is to be moved here, gives away what is to be moved away, and takes what has no live owner. The epoch of the log
 //! protects an organization from two owners; everything here only decides who tries.
 
+mod departing;
 mod leaving;
 mod locate;
 mod opening;
 mod operator;
 pub mod options;
 mod reconcile;
+mod relocate;
 mod visits;
 
 use crate::DomainError;
@@ -24,6 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 use storage::View;
+use storage::codec::RECORDS;
 use storage::folder::SECRET_BYTES;
 use tokio::sync::{RwLock, Semaphore};
 
@@ -31,6 +34,7 @@ pub use locate::{Address, Located, NodeStatus};
 pub use operator::{NodeLine, Operator, PlacedOrganization};
 pub use options::ClusterOptions;
 pub use postgres::PgError;
+pub use relocate::{Incoming, Outgoing, RelocateError, Relocated, Step, cancel_move_to_cluster};
 pub use visits::Visit;
 use visits::Visits;
 
@@ -100,7 +104,7 @@ impl Cluster {
 
     /// Becomes a node, once the data folder is this process's own. Blocks.
     fn register(&mut self) -> Result<(), DomainError> {
-        let registered = self.control.register(&self.options.node, &self.options.advertise);
+        let registered = self.control.register(&self.options.node, &self.options.advertise, RECORDS);
         self.own = registered.map_err(|error| failed(&error))?;
         let Identity { name, incarnation } = &self.own;
         tracing::info!(cluster = self.control.name(), node = name, incarnation, "joined");

@@ -26,6 +26,8 @@ pub struct NodeLine {
     pub is_alive: bool,
     pub is_draining: bool,
     pub lease_secs: f64,
+    /// The newest version of records that it reads.
+    pub records: i32,
     pub organizations: usize,
 }
 
@@ -84,6 +86,7 @@ impl Operator {
             is_alive: node.is_alive(),
             is_draining: node.is_draining,
             lease_secs: node.lease_secs,
+            records: node.records,
             organizations: owned(&node.identity.name),
         };
         Ok(table.nodes.values().map(line).collect())
@@ -103,6 +106,38 @@ impl Operator {
             epoch: table.slots.get(&found.slot).map_or(0, |slot| slot.epoch),
         };
         Ok(table.organizations.values().map(placed).collect())
+    }
+
+    /// The newest version of records that nodes may write.
+    ///
+    /// # Errors
+    /// `Storage` if the tables cannot be read.
+    pub fn records(&self) -> Result<i32, DomainError> {
+        self.control.records().map_err(|error| failed(&error))
+    }
+
+    /// Lets nodes write what the oldest living one reads. Returns the version before and after.
+    ///
+    /// # Errors
+    /// `Storage` without a living node, or while an older node than the others is alive, named with its version.
+    pub fn upgrade(&self) -> Result<(i32, i32), DomainError> {
+        let (table, before) = (self.wait(READ_MAX, |_| true)?, self.records()?);
+        let living: Vec<&postgres::Node> = table.nodes.values().filter(|node| node.is_alive()).collect();
+        let Some(newest) = living.iter().map(|node| node.records).max() else {
+            return Err(DomainError::Storage("no node is alive".into()));
+        };
+        if newest <= before {
+            return Ok((before, before));
+        }
+        if self.control.upgrade(newest).map_err(|error| failed(&error))? {
+            return Ok((before, newest));
+        }
+        let older = living.iter().filter(|node| node.records < newest);
+        let names: Vec<&str> = older.map(|node| node.identity.name.as_str()).collect();
+        Err(DomainError::Storage(format!(
+            "nodes read records up to version {newest}, but these do not: {}; upgrade or stop them first",
+            names.join(", ")
+        )))
     }
 
     /// Makes a node give away what it owns, and waits until it owns nothing; or lets it take organizations again.

@@ -104,7 +104,7 @@ impl Cluster {
     }
 
     /// Runs a task for a slot, unless another one is running.
-    fn run(self: &Arc<Self>, slot: i32, task: impl Future<Output = ()> + 'static) {
+    pub(super) fn run(self: &Arc<Self>, slot: i32, task: impl Future<Output = ()> + 'static) {
         if !self.busy.lock().insert(slot) {
             return;
         }
@@ -155,6 +155,7 @@ impl Server {
             return;
         }
         self.close_lost(cluster, &table).await;
+        self.close_departed(cluster, &table);
         let used: BTreeSet<i32> = table.organizations.values().map(|found| found.slot).collect();
         for slot in used.iter().filter_map(|slot| table.slots.get(slot)) {
             let is_running = table.in_slot(slot.slot).all(|realm| self.realm(RealmId(realm)).is_some());

@@ -3,8 +3,14 @@
 use super::Server;
 use crate::error::DomainError;
 use model::RealmId;
+use storage::folder::SECRET_BYTES;
 
 impl Server {
+    /// What the keys of an organization are derived from.
+    pub(super) fn secret_of(&self, realm: RealmId) -> [u8; SECRET_BYTES] {
+        *self.folder.secret_of(realm)
+    }
+
     /// Whether the logs are in a cluster's database.
     pub(crate) fn is_node(&self) -> bool {
         let () = self.node;

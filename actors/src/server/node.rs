@@ -7,6 +7,7 @@ use crate::handle::RealmHandle;
 use model::RealmId;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use storage::folder::SECRET_BYTES;
 use storage::{StoreError, View};
 use tokio::sync::RwLockWriteGuard;
 
@@ -20,6 +21,14 @@ impl Server {
     /// The cluster that the server is a node of, if any.
     pub fn cluster(&self) -> Option<&Arc<Cluster>> {
         self.node.as_ref()
+    }
+
+    /// What the keys of an organization are derived from.
+    pub(super) fn secret_of(&self, realm: RealmId) -> [u8; SECRET_BYTES] {
+        let table = self.cluster().map(|cluster| cluster.table());
+        let found = table.as_ref().and_then(|table| table.organizations.get(&realm.0)?.secret.as_ref());
+        let own = found.and_then(|secret| secret.0.as_slice().try_into().ok());
+        own.unwrap_or(*self.folder.secret_of(realm))
     }
 
     /// Whether the logs are in a cluster's database.

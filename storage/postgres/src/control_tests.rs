@@ -1,16 +1,17 @@
 //! Leases, owners and the directory, with several nodes.
 
 use crate::testing::{SINGLE, TestDatabase};
-use crate::{Control, Guard, Identity, PgLog, PgLogOptions, Table};
+use crate::{Control, Guard, Identity, PgError, PgLog, PgLogOptions, Table};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use storage::codec::RECORDS;
 use storage::log::conformance::Recorder;
 use storage::log::{LogError, RealmLog};
 
 fn node(database: &TestDatabase, name: &str) -> (Control, Identity) {
     let advertise = format!("http://{name}");
     let control = Control::open(database.database(), SINGLE).expect("opens");
-    let own = control.register(name, &advertise).expect("answered");
+    let own = control.register(name, &advertise, RECORDS).expect("answered");
     wait(|| control.lease().is_valid());
     (control, own)
 }
@@ -115,4 +116,61 @@ fn draining_node_takes_nothing() {
     assert!(a.claim(&own, vec![3]).expect("answered").is_empty());
     assert!(a.drain("a", false).expect("answered"));
     assert_eq!(a.claim(&own, vec![3]).expect("answered"), [3]);
+}
+
+#[test]
+fn records_of_a_new_version_wait_for_the_oldest_living_node() {
+    let Some(database) = TestDatabase::create() else { return };
+    let (old, own) = node(&database, "old");
+    let realm = old.create(&own, "acme").expect("answered").expect("made");
+    let new = Control::open(database.database(), SINGLE).expect("opens");
+    new.register("new", "http://new", RECORDS + 1).expect("a newer node reads what older ones write");
+    wait(|| new.lease().is_valid());
+    let table = wait_for(&new, |table| table.nodes.len() == 2);
+    assert_eq!(
+        (table.records, table.nodes["old"].records, table.nodes["new"].records),
+        (RECORDS, RECORDS, RECORDS + 1)
+    );
+    assert!(!new.upgrade(RECORDS + 1).expect("answered"), "the old node could not read it");
+    assert_eq!(new.records().expect("answered"), RECORDS);
+    // The old node leaves; what it was is still in the tables.
+    old.leave(&own).expect("answered");
+    assert!(new.upgrade(RECORDS + 1).expect("answered"));
+    assert!(!new.upgrade(RECORDS + 1).expect("answered"), "it is that already");
+    assert!(!new.upgrade(RECORDS).expect("answered"), "there is no way back");
+    wait_for(&new, |table| table.records == RECORDS + 1);
+    // It does not come back, neither as it was nor started again.
+    let late = Control::open(database.database(), SINGLE).expect("opens");
+    let refused = late.register("old", "http://old", RECORDS).expect_err("too old");
+    assert!(matches!(refused, PgError::TooOld { found, known } if found == known + 1), "{refused}");
+    assert_eq!(wait_for(&new, |table| table.slot_of(realm).is_some()).nodes["old"].identity, own);
+}
+
+#[test]
+fn old_node_that_was_frozen_during_an_upgrade_gets_no_lease() {
+    let Some(database) = TestDatabase::create() else { return };
+    let (old, _) = node(&database, "old");
+    // As after a pause of its process: the lease has ended, and the node does not know.
+    database.sql(
+        "UPDATE millstream.node SET lease_until = clock_timestamp() - interval '1 second'; \
+                  UPDATE millstream.cluster SET records = records + 1",
+    );
+    wait(|| old.lease().is_replaced() && !old.lease().is_valid());
+    assert_eq!(database.query("SELECT lease_until < clock_timestamp() FROM millstream.node"), "t");
+}
+
+#[test]
+fn tables_of_an_earlier_version_are_completed() {
+    let Some(database) = TestDatabase::create() else { return };
+    let (first, own) = node(&database, "a");
+    let realm = first.create(&own, "acme").expect("answered").expect("made");
+    drop(first);
+    database.sql(
+        "ALTER TABLE millstream.realm DROP COLUMN place, DROP COLUMN leaving_until, DROP COLUMN is_closed, \
+         DROP COLUMN home, DROP COLUMN secret; \
+         ALTER TABLE millstream.cluster DROP COLUMN records; ALTER TABLE millstream.node DROP COLUMN records",
+    );
+    let (second, _) = node(&database, "b");
+    let table = wait_for(&second, |table| table.slot_of(realm).is_some());
+    assert_eq!((table.records, table.nodes["a"].records), (1, 1));
 }

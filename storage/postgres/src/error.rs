@@ -24,6 +24,12 @@ pub enum PgError {
         "the tables in the database have format {found}, this version knows {known}; start the version that made them"
     )]
     Format { found: i64, known: i64 },
+    /// The cluster has records that this program cannot read.
+    #[error(
+        "the cluster may have records of version {found}, this program reads up to {known}; start the version that the other \
+         nodes have"
+    )]
+    TooOld { found: i32, known: i32 },
     #[error("cannot start a thread for the database: {0}")]
     Thread(#[from] std::io::Error),
     #[error("the connection to the database is closed")]

@@ -21,10 +21,14 @@ mod control_tests;
 #[cfg(test)]
 mod log_tests;
 #[cfg(test)]
-mod testing;
+mod relocation_tests;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use connect::Database;
-pub use control::{Control, Identity, Lease, Node, Organization, Slot, Table};
+pub use control::{
+    Arrival, Control, Departed, Identity, Known, Lease, Node, Organization, Place, Secret, Slot, Table,
+};
 pub use error::PgError;
 pub use log::{Guard, PgLog, PgLogOptions};
 pub use schema::Requirements;

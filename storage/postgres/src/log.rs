@@ -24,11 +24,13 @@ const CREATE: &str =
 const OPEN: &str = "UPDATE millstream.realm_head SET epoch = greatest(epoch + 1, $2) WHERE realm = $1
     RETURNING epoch, first, seq, chain";
 
-/// The same if the slot of the realm is the node's. The row of the slot is locked against a takeover meanwhile.
+/// The same if the slot of the realm is the node's, and the realm is served here. Both rows are locked against changes meanwhile.
 const OPEN_GUARDED: &str = "
 WITH slot AS (
     SELECT s.slot FROM millstream.slot s JOIN millstream.realm r ON r.slot = s.slot
-    WHERE r.realm = $1 AND s.node = $3 AND s.incarnation = $4 FOR SHARE OF s)
+    WHERE r.realm = $1 AND s.node = $3 AND s.incarnation = $4
+        AND (r.place = 'here' OR (r.place = 'leaving' AND r.leaving_until <= clock_timestamp()))
+    FOR SHARE OF s, r)
 UPDATE millstream.realm_head SET epoch = greatest(epoch + 1, $2)
 WHERE realm = $1 AND EXISTS (SELECT 1 FROM slot) RETURNING epoch, first, seq, chain";
 

@@ -2,6 +2,7 @@
 
 use crate::connect::{Database, Session};
 use crate::error::PgError;
+use storage::codec::RECORDS;
 use storage::folder::SECRET_BYTES;
 
 /// The format of the tables.
@@ -11,6 +12,9 @@ const FORMAT: i64 = 1;
 /// organizations can be spread, and with it how many nodes are useful.
 const SLOTS: i32 = 1024;
 
+/// Ids of organizations begin with 1001: those before are left to organizations that are carried here from single servers, which
+/// keep their ids. `records` is the newest version of records that a node reads, and that the cluster lets nodes write. `place` is where the organization is served: not yet here, here, here but about to be carried away, or in a
+/// data folder, which `home` names; `secret` is what its keys are derived from, if that is not the secret of the cluster.
 const TABLES: &str = "
 CREATE SCHEMA IF NOT EXISTS millstream;
 CREATE TABLE IF NOT EXISTS millstream.cluster (
@@ -23,9 +27,15 @@ CREATE TABLE IF NOT EXISTS millstream.slot (
     slot int PRIMARY KEY, node text, incarnation bigint NOT NULL DEFAULT 0, epoch bigint NOT NULL DEFAULT 0,
     target text, is_prepared boolean NOT NULL DEFAULT false, changed bigint NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS slot_changed ON millstream.slot (changed);
-CREATE SEQUENCE IF NOT EXISTS millstream.realm_ids AS int MINVALUE 1;
+CREATE SEQUENCE IF NOT EXISTS millstream.realm_ids AS int MINVALUE 1 START 1001;
 CREATE TABLE IF NOT EXISTS millstream.realm (
     realm bigint PRIMARY KEY, subdomain text NOT NULL UNIQUE, slot int NOT NULL, changed bigint NOT NULL DEFAULT 0);
+ALTER TABLE millstream.realm ADD COLUMN IF NOT EXISTS place text NOT NULL DEFAULT 'here',
+    ADD COLUMN IF NOT EXISTS leaving_until timestamptz, ADD COLUMN IF NOT EXISTS is_closed boolean NOT NULL DEFAULT false,
+    ADD COLUMN IF NOT EXISTS home text, ADD COLUMN IF NOT EXISTS secret bytea;
+CREATE INDEX IF NOT EXISTS realm_leaving ON millstream.realm (realm) WHERE place = 'leaving';
+ALTER TABLE millstream.cluster ADD COLUMN IF NOT EXISTS records int NOT NULL DEFAULT 1;
+ALTER TABLE millstream.node ADD COLUMN IF NOT EXISTS records int NOT NULL DEFAULT 1;
 CREATE INDEX IF NOT EXISTS realm_changed ON millstream.realm (changed);
 CREATE TABLE IF NOT EXISTS millstream.realm_head (
     realm bigint PRIMARY KEY, epoch bigint NOT NULL, first bigint NOT NULL, seq bigint NOT NULL, chain bigint NOT NULL
@@ -35,8 +45,14 @@ CREATE TABLE IF NOT EXISTS millstream.realm_log (
     PRIMARY KEY (realm, seq));
 ";
 
-const FIRST_ROW: &str =
-    "INSERT INTO millstream.cluster (format, name, secret) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+/// Whether the tables have what was added last: what an earlier version made is completed.
+const IS_COMPLETE: &str = "
+SELECT EXISTS (
+    SELECT 1 FROM information_schema.columns
+    WHERE table_schema = 'millstream' AND table_name = 'node' AND column_name = 'records')";
+
+const FIRST_ROW: &str = "
+INSERT INTO millstream.cluster (format, name, secret, records) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
 
 const SLOT_ROWS: &str =
     "INSERT INTO millstream.slot (slot) SELECT generate_series(0, $1::int - 1) ON CONFLICT DO NOTHING";
@@ -59,8 +75,7 @@ pub struct Requirements {
 pub(crate) async fn prepare(database: &Database, requirements: Requirements) -> Result<(), PgError> {
     let session = database.connect(None).await?;
     check_settings(&session, requirements).await?;
-    let found = session.client.query_one("SELECT to_regclass('millstream.cluster') IS NOT NULL", &[]).await?;
-    if !found.get::<_, bool>(0) {
+    if !session.client.query_one(IS_COMPLETE, &[]).await?.get::<_, bool>(0) {
         create(&session).await?;
     }
     match session.client.query_one("SELECT format FROM millstream.cluster", &[]).await?.get(0) {
@@ -78,7 +93,7 @@ async fn create(session: &Session) -> Result<(), PgError> {
     client.batch_execute("BEGIN").await?;
     client.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await?;
     client.batch_execute(TABLES).await?;
-    client.execute(FIRST_ROW, &[&FORMAT, &name, &secret]).await?;
+    client.execute(FIRST_ROW, &[&FORMAT, &name, &secret, &RECORDS]).await?;
     client.execute(SLOT_ROWS, &[&SLOTS]).await?;
     client.batch_execute("COMMIT").await?;
     Ok(())

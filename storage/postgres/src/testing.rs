@@ -35,7 +35,7 @@ struct Server {
 
 static SERVER: OnceLock<Option<Server>> = OnceLock::new();
 
-pub(crate) const SINGLE: Requirements = Requirements { allow_single_copy: true };
+pub const SINGLE: Requirements = Requirements { allow_single_copy: true };
 
 fn start() -> Option<Server> {
     if !Path::new(BIN).join("postgres").exists() {
@@ -66,14 +66,14 @@ fn run_sql(port: u16, database: &str, sql: &str) {
 }
 
 /// A database of its own for a test.
-pub(crate) struct TestDatabase {
+pub struct TestDatabase {
     pub name: String,
     pub port: u16,
 }
 
 impl TestDatabase {
     /// `None` where PostgreSQL is not installed: then the test is skipped.
-    pub(crate) fn create() -> Option<Self> {
+    pub fn create() -> Option<Self> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let server = SERVER.get_or_init(start).as_ref()?;
         let name = format!("test{}", COUNT.fetch_add(1, Ordering::Relaxed));
@@ -81,23 +81,36 @@ impl TestDatabase {
         Some(Self { name, port: server.port })
     }
 
-    pub(crate) fn sql(&self, sql: &str) {
+    pub fn sql(&self, sql: &str) {
         run_sql(self.port, &self.name, sql);
     }
 
-    /// How to reach it, or a proxy before it.
-    pub(crate) fn at(&self, port: u16) -> Database {
-        let url = format!("postgres://millstream@127.0.0.1:{port}/{}?sslmode=disable", self.name);
-        Database::parse(&url).expect("a valid URL")
+    /// The rows of a query, one a line, with `|` between columns.
+    pub fn query(&self, sql: &str) -> String {
+        let done =
+            Command::new(format!("{BIN}/psql")).args(["-qAt", &self.url(self.port), "-c", sql]).output();
+        let done = done.expect("psql");
+        assert!(done.status.success(), "{sql}: {}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).trim().to_owned()
     }
 
-    pub(crate) fn database(&self) -> Database {
+    /// The URL of the database behind a port.
+    pub fn url(&self, port: u16) -> String {
+        format!("postgres://millstream@127.0.0.1:{port}/{}", self.name)
+    }
+
+    /// How to reach it, or a proxy before it.
+    pub fn at(&self, port: u16) -> Database {
+        Database::parse(&format!("{}?sslmode=disable", self.url(port))).expect("a valid URL")
+    }
+
+    pub fn database(&self) -> Database {
         self.at(self.port)
     }
 }
 
 /// A proxy that can cut all connections, before or after the server answered.
-pub(crate) struct Proxy {
+pub struct Proxy {
     pub port: u16,
     connections: Arc<Mutex<Vec<(TcpStream, TcpStream)>>>,
     /// Answers are read and thrown away.
@@ -105,7 +118,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    pub(crate) fn start(to: u16) -> Self {
+    pub fn start(to: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("bound").port();
         let connections: Arc<Mutex<Vec<(TcpStream, TcpStream)>>> = Arc::default();
@@ -126,7 +139,7 @@ impl Proxy {
     }
 
     /// Lets the server work for `time` without its answers, then cuts all connections.
-    pub(crate) fn cut_after(&self, time: Duration) {
+    pub fn cut_after(&self, time: Duration) {
         self.is_deaf.store(true, Ordering::SeqCst);
         std::thread::sleep(time);
         for (client, server) in self.connections.lock().drain(..) {

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::folder::DataFolder;
 use crate::instance::Instance;
 use crate::log::{self, LogError};
+use crate::relocations;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -58,7 +59,7 @@ impl Backups {
             manifest: Manifest { at: now, ..Manifest::default() },
             done: BackedUp { at: now, ..BackedUp::default() },
         };
-        for name in ["format", "secret", "secret.fingerprint", "development"] {
+        for name in ["format", "secret", "secret.fingerprint", relocations::FILE, "development"] {
             if data.join(name).exists() {
                 adding.add(name, None)?;
             }

@@ -8,8 +8,8 @@
 //! manifests/<time>.manifest  one for each backup, written last
 //! ```
 //!
-//! A backup has the journal up to its last whole group, uploaded files, the secret, and the newest checkpoint of each organization,
-//! with which a restored folder starts fast. Checkpoints are read before the journal, which has the frames that they stand for; the
+//! A backup has the journal up to its last whole group, uploaded files, the secret, which organizations are in a cluster, and the
+//! newest checkpoint of each organization, with which a restored folder starts fast. Checkpoints are read before the journal, which has the frames that they stand for; the
 //! journal is read before the uploaded files, which are stored before a frame names them. Everything else is derived from these.
 
 mod add;

@@ -22,7 +22,7 @@ pub use keep::{Keeping, Kept, keep};
 use crate::checkpoint::{Pace, folder_name, frame_checksum};
 use crate::disk;
 use crate::error::StoreError;
-use crate::log::{LogError, RealmLog};
+use crate::log::{RealmLog, bounds};
 use crate::private_files::{create_private, sync_folder};
 use crate::projection::Trees;
 use crate::replay::replay_until;
@@ -222,11 +222,7 @@ const ROOM_BYTES: u64 = 64 * 1024 * 1024;
 
 /// The first frame that the journal has of an organization.
 pub(crate) fn first_of(log: &dyn RealmLog, realm: RealmId) -> Result<u64, StoreError> {
-    match log.read(realm.0, 1) {
-        Ok(_) => Ok(1),
-        Err(LogError::OutOfRange { first, .. }) => Ok(first),
-        Err(error) => Err(error.into()),
-    }
+    Ok(bounds(log, realm.0)?.0)
 }
 
 /// The name of a base.

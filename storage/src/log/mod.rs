@@ -76,6 +76,19 @@ pub fn segment_bytes(folder: &std::path::Path) -> u64 {
         .sum()
 }
 
+/// The first and the last frame that a log has of a realm, without owning it. Without frames, the last is the one before the first.
+///
+/// # Errors
+/// Those of reading.
+pub fn bounds(log: &dyn RealmLog, realm: u32) -> Result<(u64, u64), LogError> {
+    match log.read(realm, u64::MAX) {
+        Err(LogError::OutOfRange { first, last, .. }) => Ok((first, last)),
+        Err(error) => Err(error),
+        // Every frame that can be.
+        Ok(_) => Ok((1, u64::MAX - 1)),
+    }
+}
+
 /// One frame of a realm's log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameBytes {

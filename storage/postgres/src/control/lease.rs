@@ -19,9 +19,10 @@ const MARGIN: Duration = Duration::from_secs(1);
 const RENEW_TIMEOUT: Duration = Duration::from_secs(3);
 const RETRY: Duration = Duration::from_millis(200);
 
+/// Unless the cluster was upgraded while the node had no lease, to records that it cannot read.
 const RENEW: &str = "
 UPDATE millstream.node SET lease_until = clock_timestamp() + interval '6 seconds'
-WHERE name = $1 AND incarnation = $2 RETURNING name";
+WHERE name = $1 AND incarnation = $2 AND records >= (SELECT c.records FROM millstream.cluster c) RETURNING name";
 
 /// Whether this node may answer for what it owns.
 #[derive(Debug)]
@@ -87,7 +88,7 @@ impl Lease {
         self.is_ended.store(true, Ordering::Release);
     }
 
-    /// Whether another process has taken the name of this node. It can never be valid again.
+    /// Whether another process has taken the name of this node, or this one is too old. It can never be valid again.
     pub fn is_replaced(&self) -> bool {
         self.is_replaced.load(Ordering::Acquire)
     }
@@ -130,7 +131,8 @@ pub(super) async fn keep(
                 lease.replaced();
                 tracing::error!(
                     node = identity.name,
-                    "another process runs as this node; this one answers nothing more"
+                    "another process runs as this node, or the cluster has records that this one cannot read; it answers nothing \
+                     more"
                 );
                 return;
             }

@@ -7,7 +7,9 @@
 mod changes;
 mod identity;
 mod lease;
+mod relocation;
 mod table;
+mod upgrade;
 
 use crate::connect::Database;
 use crate::error::PgError;
@@ -21,7 +23,8 @@ use tokio::sync::{Notify, oneshot, watch};
 
 pub use identity::Identity;
 pub use lease::Lease;
-pub use table::{Node, Organization, Slot, Table};
+pub use relocation::{Arrival, Known, Place};
+pub use table::{Departed, Node, Organization, Secret, Slot, Table};
 
 /// How long a change of the control tables may be interrupted by a failover.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -42,9 +45,13 @@ pub struct Control {
     _stop: oneshot::Sender<()>,
 }
 
+/// Unless the cluster may have records that the node cannot read. The row of the cluster is locked against an upgrade meanwhile.
 const REGISTER: &str = "
-INSERT INTO millstream.node (name, incarnation, advertise, lease_until) VALUES ($1, 1, $2, clock_timestamp())
-ON CONFLICT (name) DO UPDATE SET incarnation = node.incarnation + 1, advertise = $2, is_draining = false
+WITH readable AS (SELECT 1 FROM millstream.cluster WHERE records <= $3 FOR SHARE)
+INSERT INTO millstream.node (name, incarnation, advertise, lease_until, records)
+SELECT $1, 1, $2, clock_timestamp(), $3 FROM readable
+ON CONFLICT (name) DO UPDATE
+    SET incarnation = node.incarnation + 1, advertise = $2, is_draining = false, records = $3
 RETURNING incarnation";
 
 impl Control {
@@ -79,14 +86,19 @@ impl Control {
         Ok(Self { database, handle, queries, name, secret, table, refresh, lease, _stop: stop })
     }
 
-    /// Makes this process a node, which renews its lease from now on. Its former process owns nothing any more. Blocks.
+    /// Makes this process a node, which reads records up to version `records` and renews its lease from now on. Its former process
+    /// owns nothing any more. Blocks.
     ///
     /// # Errors
-    /// Those of the database.
-    pub fn register(&self, name: &str, advertise: &str) -> Result<Identity, PgError> {
-        let params: Vec<Param> = vec![Box::new(name.to_owned()), Box::new(advertise.to_owned())];
+    /// [`PgError::TooOld`], those of the database.
+    pub fn register(&self, name: &str, advertise: &str, records: i32) -> Result<Identity, PgError> {
+        let params: Vec<Param> =
+            vec![Box::new(name.to_owned()), Box::new(advertise.to_owned()), Box::new(records)];
         let rows = self.queries.run(REGISTER, params, PATIENCE)?;
-        let incarnation = rows.first().ok_or(PgError::Closed)?.get(0);
+        let Some(row) = rows.first() else {
+            return Err(PgError::TooOld { found: self.records()?, known: records });
+        };
+        let incarnation = row.get(0);
         let identity = Identity { name: name.to_owned(), incarnation };
         let keeping =
             lease::keep(self.database.clone(), identity.clone(), self.lease.clone(), self.refresh.clone());

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
+use tokio_postgres::Row;
 
 /// How often the tables are read without a notification.
 const POLL: Duration = Duration::from_secs(1);
@@ -17,11 +18,15 @@ const READ_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) const CHANNEL: &str = "millstream_cluster";
 
 const NODES: &str = "
-SELECT name, incarnation, advertise, extract(epoch FROM lease_until - clock_timestamp())::float8, is_draining
+SELECT name, incarnation, advertise, extract(epoch FROM lease_until - clock_timestamp())::float8, is_draining, records
 FROM millstream.node";
 const SLOTS: &str = "
 SELECT slot, node, incarnation, epoch, target, is_prepared FROM millstream.slot WHERE changed > $1";
-const REALMS: &str = "SELECT realm, subdomain, slot FROM millstream.realm WHERE changed > $1";
+/// Those that are about to leave are read each time: without the process that carries them away, they stay.
+const REALMS: &str = "
+SELECT realm, subdomain, slot, secret, is_closed,
+    CASE WHEN place = 'leaving' AND leaving_until <= clock_timestamp() THEN 'here' ELSE place END
+FROM millstream.realm WHERE changed > $1 OR place = 'leaving'";
 
 /// A server of the cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +38,8 @@ pub struct Node {
     pub lease_secs: f64,
     /// It gives away what it owns.
     pub is_draining: bool,
+    /// The newest version of records that it reads.
+    pub records: i32,
 }
 
 impl Node {
@@ -61,6 +68,29 @@ pub struct Organization {
     pub realm: u32,
     pub subdomain: String,
     pub slot: i32,
+    /// What its keys are derived from, if that is not the secret of the cluster.
+    pub secret: Option<Secret>,
+}
+
+/// A secret of an organization. Never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub Vec<u8>);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// An organization that is carried from the cluster to a data folder, or was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Departed {
+    pub subdomain: String,
+    pub slot: i32,
+    /// It may still come back, because not everything is there.
+    pub is_leaving: bool,
+    /// Its owner has stopped it.
+    pub is_closed: bool,
 }
 
 /// A copy of the control tables.
@@ -68,12 +98,16 @@ pub struct Organization {
 pub struct Table {
     /// Up to which change it is complete.
     pub version: i64,
+    /// The newest version of records that nodes may write.
+    pub records: i32,
     /// When it was asked for; none before the first time.
     pub read_at: Option<Instant>,
     pub nodes: BTreeMap<String, Node>,
     /// Without those that have neither an owner nor organizations.
     pub slots: BTreeMap<i32, Slot>,
     pub organizations: BTreeMap<u32, Organization>,
+    /// Not to be served by any node.
+    pub departed: BTreeMap<u32, Departed>,
     by_subdomain: HashMap<String, u32>,
 }
 
@@ -81,6 +115,35 @@ impl Table {
     /// The organization with a subdomain.
     pub fn organization(&self, subdomain: &str) -> Option<&Organization> {
         self.organizations.get(self.by_subdomain.get(subdomain)?)
+    }
+
+    /// The departed organization with a subdomain.
+    pub fn departed(&self, subdomain: &str) -> Option<(u32, &Departed)> {
+        let found = self.departed.iter().find(|(_, departed)| departed.subdomain == subdomain);
+        found.map(|(realm, departed)| (*realm, departed))
+    }
+
+    /// Takes over a row of the directory.
+    fn place(&mut self, row: &Row) {
+        let (realm, subdomain, slot): (i64, String, i32) = (row.get(0), row.get(1), row.get(2));
+        let (realm, place): (u32, &str) = (realm as u32, row.get(5));
+        if let Some(before) = self.organizations.remove(&realm) {
+            self.by_subdomain.remove(&before.subdomain);
+        }
+        self.departed.remove(&realm);
+        match place {
+            "here" => {
+                self.by_subdomain.insert(subdomain.clone(), realm);
+                let secret = row.get::<_, Option<Vec<u8>>>(3).map(Secret);
+                self.organizations.insert(realm, Organization { realm, subdomain, slot, secret });
+            }
+            "leaving" | "away" => {
+                let (is_leaving, is_closed) = (place == "leaving", row.get(4));
+                self.departed.insert(realm, Departed { subdomain, slot, is_leaving, is_closed });
+            }
+            // Not complete yet.
+            _ => {}
+        }
     }
 
     /// The slot of an organization.
@@ -148,12 +211,16 @@ impl Refresher {
         let (known, read_at) = (self.sender.borrow().clone(), Instant::now());
         let mut table = Table::clone(&known);
         // Changes hold the version until they are committed, so everything up to it can be read.
-        let version: i64 = client.query_one("SELECT version FROM millstream.cluster", &[]).await?.get(0);
+        let cluster = client.query_one("SELECT version, records FROM millstream.cluster", &[]).await?;
+        let version: i64 = cluster.get(0);
+        table.records = cluster.get(1);
         table.nodes.clear();
         for row in client.query(NODES, &[]).await? {
             let identity = Identity { name: row.get(0), incarnation: row.get(1) };
-            let (advertise, lease_secs, is_draining) = (row.get(2), row.get(3), row.get(4));
-            table.nodes.insert(identity.name.clone(), Node { identity, advertise, lease_secs, is_draining });
+            let (advertise, lease_secs, is_draining, records) =
+                (row.get(2), row.get(3), row.get(4), row.get(5));
+            let name = identity.name.clone();
+            table.nodes.insert(name, Node { identity, advertise, lease_secs, is_draining, records });
         }
         for row in client.query(SLOTS, &[&known.version]).await? {
             let (slot, node, incarnation): (i32, Option<String>, i64) = (row.get(0), row.get(1), row.get(2));
@@ -162,13 +229,7 @@ impl Refresher {
             table.slots.insert(slot, found);
         }
         for row in client.query(REALMS, &[&known.version]).await? {
-            let (realm, subdomain, slot): (i64, String, i32) = (row.get(0), row.get(1), row.get(2));
-            let realm = realm as u32;
-            if let Some(before) = table.organizations.get(&realm) {
-                table.by_subdomain.remove(&before.subdomain);
-            }
-            table.by_subdomain.insert(subdomain.clone(), realm);
-            table.organizations.insert(realm, Organization { realm, subdomain, slot });
+            table.place(&row);
         }
         (table.version, table.read_at) = (version, Some(read_at));
         Ok(table)
