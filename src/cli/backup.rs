@@ -80,7 +80,9 @@ pub fn run(args: &BackupArgs) -> Result<(), CliError> {
         return verify(from.place()?);
     }
     let Some(to) = &args.to else { return Ok(()) };
-    let config = args.data.load()?;
+    let config = args.data.load_single(
+        "its data folder is no backup; use the backup of the database (WAL archive or pg_dump), and one of the files",
+    )?;
     loop {
         let made = place(to, &config).and_then(|to| back_up(&config.data, to, args.keep));
         let Some(interval) = args.every else { return made };

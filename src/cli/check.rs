@@ -21,7 +21,7 @@ pub struct CheckArgs {
 
 /// Checks, and prints a report. Fails if there is damage that was not repaired.
 pub fn run(args: &CheckArgs) -> Result<(), CliError> {
-    let data = args.data.load()?.data;
+    let data = args.data.load_single("its data folder can be made again; the database has the logs")?.data;
     let is_watched = std::io::stderr().is_terminal();
     let report = actors::check(&data, args.rebuild, |at| {
         if is_watched {

@@ -1,6 +1,7 @@
 //! The arguments of commands that work on a data folder.
 
 use super::config::environment;
+use super::error::CliError;
 use crate::admin::Answer;
 use crate::config::{Config, ConfigError, Overrides};
 use std::io::Write;
@@ -41,6 +42,15 @@ impl DataArgs {
         let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     }
 
+    /// The configuration of a single server. `instead` says what to do on a node of a cluster, for which the command is not.
+    pub fn load_single(&self, instead: &str) -> Result<Config, CliError> {
+        let config = self.load()?;
+        match config.cluster.is_on() {
+            false => Ok(config),
+            true => Err(CliError::Refused(format!("this is a node of a cluster: {instead}"))),
+        }
+    }
+
     /// The configuration, read as `serve` reads it: file, environment (MILLSTREAM_DATA too), flags.
     pub fn load(&self) -> Result<Config, ConfigError> {
         let flags = Overrides::default().set("data", "--data", self.data.as_ref().map(|path| path.display()));
@@ -52,6 +62,22 @@ impl DataArgs {
 mod tests {
     use super::super::parse;
     use super::*;
+
+    #[test]
+    fn commands_for_single_servers_are_refused_on_a_node() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("node.toml");
+        let text = "[cluster]\ndatabase = \"postgres://a/b\"\nnode = \"n1\"\nadvertise = \"http://a:1\"\n";
+        std::fs::write(&file, text).unwrap();
+        let args: DataArgs = parse(&["--config", &file.display().to_string()]).unwrap();
+        let refused = args.load_single("back up the database").map(drop).unwrap_err().to_string();
+        assert_eq!(refused, "this is a node of a cluster: back up the database");
+        std::fs::write(&file, format!("{text}[journal]\nkeep = \"30 days\"\n")).unwrap();
+        let refused = args.load().map(drop).unwrap_err().to_string();
+        assert!(refused.contains("must be \"all\" on a node of a cluster"), "{refused}");
+        std::fs::write(&file, "").unwrap();
+        assert!(args.load_single("").is_ok());
+    }
 
     #[test]
     fn flag_overrides_folder_of_configuration() {

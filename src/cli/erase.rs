@@ -28,7 +28,7 @@ pub struct EraseArgs {
 
 /// Erases, and prints how much.
 pub fn run(args: &EraseArgs) -> Result<(), CliError> {
-    let config = args.data.load()?;
+    let config = args.data.load_single("contents of deleted messages stay in the logs in the database")?;
     if !args.now {
         return Err(CliError::Refused("erasing cannot be undone; add --now to do it".to_owned()));
     }

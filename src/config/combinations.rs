@@ -77,13 +77,19 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     found.chain(https_conflict(config)).chain(cluster_conflicts(config)).collect()
 }
 
-/// A node of a cluster needs a name and an address.
+/// A node of a cluster needs a name and an address, and drops no frames.
 fn cluster_conflicts(config: &Config) -> Vec<Conflict> {
     let (cluster, because) = (&config.cluster, "cluster.database");
     let rows = [("cluster.node", &cluster.node), ("cluster.advertise", &cluster.advertise)];
     let missing = rows.into_iter().filter(|(_, value)| cluster.is_on() && value.is_empty());
     let text = || format!("must not be empty, because {because} is set");
-    missing.map(|(option, _)| Conflict { option, because, text: text() }).collect()
+    let kept = (cluster.is_on() && config.journal.keep.is_some()).then(|| Conflict {
+        option: "journal.keep",
+        because,
+        text: "must be \"all\" on a node of a cluster: the database has the changes, and keeps them"
+            .to_owned(),
+    });
+    missing.map(|(option, _)| Conflict { option, because, text: text() }).chain(kept).collect()
 }
 
 /// The address to listen on for e-mail and the pattern of addresses must be set together or not at all.
