@@ -240,9 +240,9 @@ async fn moves_that_cannot_be_are_refused() {
     let mover = Mover::new(database, first.path().join("data"), &node.data());
     mover.refuse("move-from-cluster", &[], "the cluster has no organization").await;
     // Interrupted before it was handed over, and cancelled.
-    mover.database.sql(
-        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''no''; END'",
-    );
+    mover
+        .database
+        .sql("CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE check_violation; END'");
     mover.database.sql(
         "CREATE TRIGGER wait BEFORE UPDATE ON millstream.realm FOR EACH ROW WHEN (NEW.place = 'here') EXECUTE FUNCTION wait()",
     );
