@@ -91,8 +91,9 @@ pub enum StoreError {
     JournalBehind { realm: u32, trees: u64, journal: u64 },
     /// The journal does not begin with the first frame, and there is no base that it continues.
     #[error(
-        "the journal of organization {realm} begins with frame {first}, because `journal.keep` dropped what was before, and its \
-         base cannot be used: {why}. Restore a backup of the data folder"
+        "the journal of organization {realm} begins with frame {first}, because `journal.keep` (in a cluster: `cluster.log_keep`) \
+         dropped what was before, and its base cannot be used: {why}. Restore a backup of the data folder (in a cluster: of \
+         the files that the nodes share, which this node must have, too)"
     )]
     BaseMissing { realm: u32, first: u64, why: String },
     /// An error of the log.

@@ -23,6 +23,7 @@ pub mod projector;
 pub mod relocations;
 mod replay;
 mod secret;
+pub mod shared;
 mod stored_message;
 pub mod view;
 
@@ -36,7 +37,9 @@ pub use check::{CheckProgress, CheckReport, check_folder};
 pub use checkpoint::Checkpoints;
 pub use error::StoreError;
 pub use folder::DataFolder;
-pub use open::{OpenedRealm, decode_frame, encode_frame, open_realm, open_realm_in_memory, replay};
+pub use open::{
+    FollowedRealm, OpenedRealm, decode_frame, encode_frame, follow, open_realm, open_realm_in_memory, replay,
+};
 pub use projection::Trees;
 pub use projector::{Projection, ProjectionFailure, ProjectionSender};
 pub use relocations::{Relocation, RelocationState};

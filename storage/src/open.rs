@@ -1,10 +1,11 @@
 //! Opening an organization: loading the trees and replaying the frames that they lack.
 
 use crate::base::{self, Bases};
+use crate::checkpoint::frame_checksum;
 use crate::error::StoreError;
-use crate::log::{Opened, RealmLog};
+use crate::log::{LogError, Opened, RealmLog};
 use crate::projection::Trees;
-use crate::replay::{apply, replay_until};
+use crate::replay::{apply, replay_frames, replay_until};
 use crate::view::View;
 use model::RealmId;
 
@@ -80,6 +81,63 @@ pub fn replay(
     }
     replay_until(log, trees, (realm, u64::MAX), view, &|_| Ok(!trees.is_stopping()))?
         .ok_or(StoreError::TreesClosed)
+}
+
+/// An organization at some frame of its log.
+#[derive(Debug)]
+pub struct FollowedRealm {
+    pub view: View,
+    /// The checksum of that frame, if it was read from the log.
+    frame: Option<u64>,
+}
+
+impl FollowedRealm {
+    /// What the trees have.
+    pub fn new(view: View) -> Self {
+        Self { view, frame: None }
+    }
+
+    /// Whether the log still has the frame that was read: after a failover of its database it may have another one.
+    ///
+    /// # Errors
+    /// Those of the log.
+    pub fn is_of(&self, log: &dyn RealmLog) -> Result<bool, StoreError> {
+        let Some(own) = self.frame else { return Ok(true) };
+        let frame = match log.read(self.view.realm().0, self.view.progress.sequence.0) {
+            Err(LogError::OutOfRange { first, asked, .. }) => return Ok(asked < first),
+            frames => frames?.next().transpose()?,
+        };
+        Ok(frame.is_some_and(|frame| frame_checksum(&frame) == own))
+    }
+}
+
+/// Applies at most `frames_max` frames after the ones that `followed` reflects, and writes the rows, for a reader that does not
+/// own the organization. `None` if the log has no frame yet.
+///
+/// # Errors
+/// Those of the log and of the trees.
+pub fn follow(
+    log: &dyn RealmLog,
+    trees: &Trees,
+    realm: RealmId,
+    followed: Option<FollowedRealm>,
+    frames_max: u64,
+) -> Result<Option<FollowedRealm>, StoreError> {
+    let (view, mut newest) = followed.map_or((None, None), |followed| (Some(followed.view), followed.frame));
+    let from = view.as_ref().map_or(0, |view| view.progress.sequence.0);
+    let upto = from.saturating_add(frames_max);
+    let frames = log.read(realm.0, from + 1)?.take_while(|frame| match frame {
+        Ok(frame) => frame.sequence <= upto,
+        Err(_) => true,
+    });
+    let frames = frames.map(|frame| frame.map_err(StoreError::from)).inspect(|frame| {
+        if let Ok(frame) = frame {
+            newest = Some(frame_checksum(frame));
+        }
+    });
+    let view = replay_frames(frames, trees, (realm, upto), view, &|_| Ok(!trees.is_stopping()))?
+        .ok_or(StoreError::TreesClosed)?;
+    Ok(view.map(|view| FollowedRealm { view, frame: newest }))
 }
 
 /// Applies every frame after the ones that `view` reflects, without writing to the trees, so every message stays in memory.

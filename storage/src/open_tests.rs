@@ -7,8 +7,8 @@ use crate::view::key::Key;
 use crate::view::record::Record;
 use crate::view::records;
 use crate::view::{Progress, Row, RowChange, Rows};
-use crate::{Applied, OpenedRealm, Projection, StoreError, Trees, open_realm};
-use model::{Flag, FlagOp, MessageId, Sequence, UserId};
+use crate::{Applied, OpenedRealm, Projection, StoreError, Trees, follow, open_realm};
+use model::{Flag, FlagOp, MessageId, RealmId, Sequence, UserId};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -167,6 +167,37 @@ fn unknown_organization_has_no_view() {
     let opened = open_realm(&log, &trees(temp.path()), REALM).unwrap();
     assert!(opened.view.is_none());
     assert_eq!((opened.replayed, opened.opened.last_sequence), (0, 0));
+}
+
+#[test]
+fn followed_organization_is_of_a_log_with_its_newest_frame() {
+    let temp = tempfile::tempdir().unwrap();
+    let trees = trees(&temp.path().join("state"));
+    let make = |topic: &str| {
+        let mut run = Run::new(memory_log());
+        run.frame(first_facts());
+        for id in 1..=9 {
+            run.frame(vec![sent(channel_message(id, 1, 2, topic))]);
+        }
+        run.log
+    };
+    let (log, other) = (make("one"), make("other"));
+    let mut followed = None;
+    for upto in [4, 8, 10] {
+        followed = follow(&log, &trees, REALM, followed, 4).unwrap();
+        let followed = followed.as_ref().unwrap();
+        assert_eq!(followed.view.progress.sequence.0, upto);
+        assert_eq!(trees.progress(REALM).unwrap(), upto);
+        assert!(followed.is_of(&log).unwrap() && !followed.is_of(&other).unwrap());
+    }
+    // Nothing is new.
+    let followed = follow(&log, &trees, REALM, followed, 4).unwrap().unwrap();
+    assert!(followed.is_of(&log).unwrap() && !followed.is_of(&other).unwrap());
+    // A shorter log does not have the frame.
+    let mut short = Run::new(memory_log());
+    short.frame(first_facts());
+    assert!(!followed.is_of(&short.log).unwrap());
+    assert!(follow(&memory_log(), &trees, RealmId(9), None, 4).unwrap().is_none());
 }
 
 #[test]

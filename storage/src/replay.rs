@@ -28,12 +28,24 @@ pub(crate) fn replay_until(
     log: &dyn RealmLog,
     trees: &Trees,
     (realm, upto): (RealmId, u64),
-    mut view: Option<View>,
+    view: Option<View>,
     goes_on: &dyn Fn(u64) -> Result<bool, StoreError>,
 ) -> Result<Option<Option<View>>, StoreError> {
     let from = view.as_ref().map_or(1, |view| view.progress.sequence.0 + 1);
+    let frames = log.read(realm.0, from)?.map(|frame| frame.map_err(StoreError::from));
+    replay_frames(frames, trees, (realm, upto), view, goes_on)
+}
+
+/// The same with frames from another source, which begin with the one after those that `view` reflects.
+pub(crate) fn replay_frames(
+    frames: impl Iterator<Item = Result<FrameBytes, StoreError>>,
+    trees: &Trees,
+    (realm, upto): (RealmId, u64),
+    mut view: Option<View>,
+    goes_on: &dyn Fn(u64) -> Result<bool, StoreError>,
+) -> Result<Option<Option<View>>, StoreError> {
     let mut batch = Vec::new();
-    for frame in log.read(realm.0, from)? {
+    for frame in frames {
         let frame = frame?;
         if frame.sequence > upto {
             break;

@@ -1,8 +1,8 @@
-//! The file of a base: rows in blocks that are compressed and verified one by one, so that it is written and read with little
-//! memory.
+//! Files of rows in blocks that are compressed and verified one by one, so that they are written and read with little memory:
+//! bases, and frames that a log does not have any more (`shared`).
 //!
 //! ```text
-//! file  = magic (8) ‖ version (u32) ‖ realm (u32) ‖ sequence (u64) ‖ checksum of the frame's payload (u64)
+//! file  = magic of the kind (8) ‖ version (u32) ‖ realm (u32) ‖ sequence (u64) ‖ checksum of the frame's payload (u64)
 //!         ‖ checksum of the header (u64) ‖ block ‖ block ‖ … ‖ end
 //! block = bytes of the zstd frame (u32) ‖ bytes decompressed (u32) ‖ checksum of the zstd frame (u64) ‖ zstd frame
 //! end   = 0 (u32) ‖ 0 (u32) ‖ blocks (u64) ‖ rows (u64) ‖ checksum of the 24 bytes before (u64) ‖ END (8)
@@ -20,7 +20,6 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-const MAGIC: [u8; 8] = *b"\x89MSBASE\n";
 const END: [u8; 8] = *b"\xE7MSBASE\xE7";
 const VERSION: u32 = 1;
 const HEADER_BYTES: usize = 40;
@@ -33,9 +32,40 @@ const BLOCK_BYTES_MAX: usize = BLOCK_BYTES + 9 * 1024 * 1024;
 
 const LEVEL: i32 = 3;
 
-/// What a base stands for.
+/// What is read of a file after its blocks; more is damage.
+const REST_BYTES_MAX: u64 = 64;
+
+/// What the rows of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Header {
+pub(crate) enum Kind {
+    /// Those of an organization as of a frame.
+    Base,
+    /// Payloads of frames, from a frame on.
+    Frames,
+}
+
+impl Kind {
+    fn magic(self) -> [u8; 8] {
+        match self {
+            Self::Base => *b"\x89MSBASE\n",
+            Self::Frames => *b"\x89MSFRMS\n",
+        }
+    }
+
+    /// The error of a file that is not whole.
+    pub fn damaged(self, why: &str) -> StoreError {
+        let what = match self {
+            Self::Base => "base",
+            Self::Frames => "archive of frames",
+        };
+        StoreError::Decode { what, why: why.to_owned() }
+    }
+}
+
+/// What a file stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub kind: Kind,
     pub realm: u32,
     pub sequence: u64,
     /// The checksum of the frame's payload.
@@ -43,7 +73,7 @@ pub(super) struct Header {
 }
 
 /// Writes a file. Returns its size and the number of rows.
-pub(super) fn write(
+pub(crate) fn write(
     path: &Path,
     header: Header,
     rows: impl Iterator<Item = Result<Row, StoreError>>,
@@ -63,7 +93,7 @@ pub(super) fn write(
 
 fn encode_header(header: Header) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES);
-    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&header.kind.magic());
     bytes.extend_from_slice(&VERSION.to_le_bytes());
     bytes.extend_from_slice(&header.realm.to_le_bytes());
     bytes.extend_from_slice(&header.sequence.to_le_bytes());
@@ -132,65 +162,70 @@ impl Out<'_> {
 }
 
 /// A file that is being read.
-pub(super) struct Reading {
-    file: BufReader<File>,
+pub(crate) struct Reading<R> {
+    content: R,
     pub header: Header,
     blocks: u64,
     rows: u64,
 }
 
-/// The error of a file that is not whole.
-fn damaged(why: &str) -> StoreError {
-    StoreError::Decode { what: "base", why: why.to_owned() }
-}
-
-impl Reading {
-    /// Opens a file and verifies its header.
+impl Reading<BufReader<File>> {
+    /// Opens the file of a base and verifies its header.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(|source| StoreError::io("cannot read", path, source))?;
-        let mut file = BufReader::new(file);
+        Self::new(Kind::Base, BufReader::new(file))
+    }
+}
+
+impl<R: Read> Reading<R> {
+    /// Begins to read the content of a file and verifies its header.
+    pub fn new(kind: Kind, mut content: R) -> Result<Self, StoreError> {
         let mut bytes = [0; HEADER_BYTES];
-        file.read_exact(&mut bytes).map_err(|_| damaged("it is too short"))?;
+        content.read_exact(&mut bytes).map_err(|error| cut(kind, &error))?;
         let header = Header {
+            kind,
             realm: number::<4>(&bytes, 12) as u32,
             sequence: number::<8>(&bytes, 16),
             frame: number::<8>(&bytes, 24),
         };
         if encode_header(header) != bytes {
-            return Err(damaged("its header is damaged or of another version"));
+            return Err(kind.damaged("its header is damaged or of another version"));
         }
-        Ok(Self { file, header, blocks: 0, rows: 0 })
+        Ok(Self { content, header, blocks: 0, rows: 0 })
     }
 
     /// The rows of the next block; `None` at the end, which is verified, too.
     pub fn next(&mut self) -> Result<Option<Vec<Row>>, StoreError> {
-        let short = |_| damaged("it is too short");
+        let kind = self.header.kind;
+        let failed = |error| cut(kind, &error);
         let mut head = [0; 8];
-        self.file.read_exact(&mut head).map_err(short)?;
+        self.content.read_exact(&mut head).map_err(failed)?;
         let (packed_bytes, plain_bytes) = (number::<4>(&head, 0) as usize, number::<4>(&head, 4) as usize);
         if packed_bytes == 0 {
             return self.end(&head).map(|()| None);
         }
         if packed_bytes > BLOCK_BYTES_MAX || plain_bytes > BLOCK_BYTES_MAX {
-            return Err(damaged("a block has a wrong length"));
+            return Err(kind.damaged("a block has a wrong length"));
         }
         let (mut checksum, mut packed) = ([0; 8], vec![0; packed_bytes]);
-        self.file.read_exact(&mut checksum).map_err(short)?;
-        self.file.read_exact(&mut packed).map_err(short)?;
+        self.content.read_exact(&mut checksum).map_err(failed)?;
+        self.content.read_exact(&mut packed).map_err(failed)?;
         if xxh3_64_with_seed(&packed, self.blocks) != u64::from_le_bytes(checksum) {
-            return Err(damaged("a block fails its checksum"));
+            return Err(kind.damaged("a block fails its checksum"));
         }
         let plain = zstd::bulk::decompress(&packed, plain_bytes)
-            .map_err(|_| damaged("a block cannot be unpacked"))?;
-        let rows = rows_of(&plain).ok_or_else(|| damaged("a block has another form"))?;
+            .map_err(|_| kind.damaged("a block cannot be unpacked"))?;
+        let rows = rows_of(&plain).ok_or_else(|| kind.damaged("a block has another form"))?;
         self.blocks += 1;
         self.rows += rows.len() as u64;
         Ok(Some(rows))
     }
 
     fn end(&mut self, head: &[u8; 8]) -> Result<(), StoreError> {
+        let kind = self.header.kind;
         let mut rest = Vec::new();
-        self.file.read_to_end(&mut rest).map_err(|_| damaged("its end cannot be read"))?;
+        let read = (&mut self.content).take(REST_BYTES_MAX).read_to_end(&mut rest);
+        read.map_err(|error| kind.damaged(&format!("its end cannot be read: {error}")))?;
         let mut expected = head.to_vec();
         expected.extend_from_slice(&self.blocks.to_le_bytes());
         expected.extend_from_slice(&self.rows.to_le_bytes());
@@ -200,8 +235,16 @@ impl Reading {
         if number::<4>(head, 4) == 0 && rest == expected[8..] {
             Ok(())
         } else {
-            Err(damaged("its end is damaged"))
+            Err(kind.damaged("its end is damaged"))
         }
+    }
+}
+
+/// The error of content that ends too early or cannot be read.
+fn cut(kind: Kind, error: &io::Error) -> StoreError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => kind.damaged("it is too short"),
+        _ => kind.damaged(&format!("it cannot be read: {error}")),
     }
 }
 

@@ -88,7 +88,7 @@ pub fn keep(data: &Path, log: &dyn RealmLog, keeping: &Keeping, pace: &Pace) -> 
 }
 
 /// The last of the frames `from` to `limit` that is from before a time. Their times ascend, unless the clock was set back.
-fn last_before(
+pub(crate) fn last_before(
     log: &dyn RealmLog,
     realm: RealmId,
     (from, limit): (u64, u64),

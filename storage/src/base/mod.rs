@@ -10,13 +10,14 @@
 //! A base is made of the one before and the frames since then, in trees of its own, never of those that the server uses: they may
 //! be damaged without anyone knowing. It is read back before a frame is dropped.
 
-mod file;
+pub(crate) mod file;
 mod keep;
 mod renew;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use keep::last_before;
 pub use keep::{Keeping, Kept, keep};
 
 use crate::checkpoint::{Pace, folder_name, frame_checksum};
@@ -29,9 +30,11 @@ use crate::replay::replay_until;
 use crate::view::key;
 use crate::view::record::Record;
 use crate::view::{Row, View, records};
-use file::{Header, Reading};
+use file::{Header, Kind, Reading};
 use model::RealmId;
 use std::fs;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,7 +42,7 @@ use std::time::Duration;
 pub(crate) const FOLDER: &str = "base";
 
 const SUFFIX: &str = ".base";
-const UNFINISHED: &str = ".new";
+pub(crate) const UNFINISHED: &str = ".new";
 
 /// Page cache of the trees from which a base is made, in bytes.
 const CACHE_BYTES: u64 = 32 * 1024 * 1024;
@@ -74,7 +77,7 @@ impl Bases {
         found
     }
 
-    fn path(&self, sequence: u64) -> PathBuf {
+    pub(crate) fn path(&self, sequence: u64) -> PathBuf {
         self.folder.join(file_name(sequence))
     }
 
@@ -85,7 +88,7 @@ impl Bases {
     }
 
     /// Removes what is left of bases that were being made.
-    fn remove_unfinished(&self) -> Result<(), StoreError> {
+    pub(crate) fn remove_unfinished(&self) -> Result<(), StoreError> {
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let path = entry.path();
             let is_unfinished = entry.file_name().to_string_lossy().ends_with(UNFINISHED);
@@ -104,19 +107,34 @@ impl Bases {
     /// # Errors
     /// Those of reading and writing; the base before stays as it is.
     pub fn make(&self, log: &dyn RealmLog, upto: u64, pace: &Pace) -> Result<bool, StoreError> {
+        self.make_from(log, (upto, pace), |trees| self.load_into(log, trees))
+    }
+
+    /// The same from what `load` writes to empty trees, and the frames after it.
+    pub(crate) fn make_from(
+        &self,
+        log: &dyn RealmLog,
+        (upto, pace): (u64, &Pace),
+        load: impl FnOnce(&Trees) -> Result<Option<View>, StoreError>,
+    ) -> Result<bool, StoreError> {
         create_private(&self.folder)?;
         self.remove_unfinished()?;
-        let made = self.make_file(log, upto, pace);
+        let made = self.make_file(log, (upto, pace), load);
         // Its trees take room, also when making it has failed.
         self.remove_unfinished()?;
         made
     }
 
-    fn make_file(&self, log: &dyn RealmLog, upto: u64, pace: &Pace) -> Result<bool, StoreError> {
+    fn make_file(
+        &self,
+        log: &dyn RealmLog,
+        (upto, pace): (u64, &Pace),
+        load: impl FnOnce(&Trees) -> Result<Option<View>, StoreError>,
+    ) -> Result<bool, StoreError> {
         let Some(Ok(frame)) = log.read(self.realm.0, upto)?.next() else { return Ok(false) };
         let making = self.folder.join("making");
         let trees = Trees::open(&making, CACHE_BYTES)?;
-        let view = self.load_into(log, &trees)?;
+        let view = load(&trees)?;
         let goes_on = |sequence| {
             let has_room = disk::space(&self.folder).is_none_or(|space| space.has_room(ROOM_BYTES));
             if has_room { Ok(pace.applied(sequence)) } else { Err(StoreError::NoRoom) }
@@ -124,7 +142,8 @@ impl Bases {
         if replay_until(log, &trees, (self.realm, upto), view, &goes_on)?.is_none() {
             return Ok(false);
         }
-        let header = Header { realm: self.realm.0, sequence: upto, frame: frame_checksum(&frame) };
+        let (kind, frame) = (Kind::Base, frame_checksum(&frame));
+        let header = Header { kind, realm: self.realm.0, sequence: upto, frame };
         let unfinished = self.folder.join(format!("{}{UNFINISHED}", file_name(upto)));
         let rows = trees.rows(self.realm).map(|row| row.and_then(unpacked));
         let written = match file::write(&unfinished, header, rows, pace) {
@@ -167,7 +186,8 @@ impl Bases {
         }
     }
 
-    fn load(
+    /// Writes a base to empty trees. `first` is the first frame that the log has.
+    pub(crate) fn load(
         &self,
         log: &dyn RealmLog,
         trees: &Trees,
@@ -178,7 +198,7 @@ impl Bases {
             let frame =
                 log.read(self.realm.0, sequence).ok().and_then(|mut frames| frames.next()).transpose()?;
             if frame.is_none_or(|frame| frame_checksum(&frame) != reading.header.frame) {
-                return Err(StoreError::Decode { what: "base", why: "it belongs to another history".into() });
+                return Err(Kind::Base.damaged("it belongs to another history"));
             }
         }
         // Without the record of its progress, an organization is not loaded: it comes last.
@@ -195,13 +215,18 @@ impl Bases {
         trees.write_rows(progress)
     }
 
+    /// The folder of the files.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Opens a base of this organization.
-    fn reading(&self, sequence: u64) -> Result<Reading, StoreError> {
+    fn reading(&self, sequence: u64) -> Result<Reading<BufReader<File>>, StoreError> {
         let reading = Reading::open(&self.path(sequence))?;
         if (reading.header.realm, reading.header.sequence) == (self.realm.0, sequence) {
             return Ok(reading);
         }
-        Err(StoreError::Decode { what: "base", why: "it stands for another organization or frame".into() })
+        Err(Kind::Base.damaged("it stands for another organization or frame"))
     }
 
     /// Reads a base to its end.
@@ -211,7 +236,7 @@ impl Bases {
         Ok(())
     }
 
-    fn remove(&self, sequence: u64) -> Result<(), StoreError> {
+    pub(crate) fn remove(&self, sequence: u64) -> Result<(), StoreError> {
         let path = self.path(sequence);
         fs::remove_file(&path).map_err(|source| StoreError::io("cannot remove", &path, source))
     }
@@ -240,7 +265,7 @@ fn is_progress(key: &[u8]) -> bool {
 }
 
 /// A row with its chunk as it was before it was compressed: larger blocks compress better.
-fn unpacked(row: Row) -> Result<Row, StoreError> {
+pub(crate) fn unpacked(row: Row) -> Result<Row, StoreError> {
     match records::is_chunk(&row.key) {
         true => Ok(Row { value: crate::view::chunk::plain(&row.value)?.into_owned(), key: row.key }),
         false => Ok(row),
@@ -257,5 +282,5 @@ fn verify(path: &Path, rows: u64) -> Result<(), StoreError> {
     if found == rows {
         return Ok(());
     }
-    Err(StoreError::Decode { what: "base", why: format!("it has {found} rows instead of {rows}") })
+    Err(Kind::Base.damaged(&format!("it has {found} rows instead of {rows}")))
 }
