@@ -203,7 +203,7 @@ async fn start(
     let options = options(&setup.config, setup.is_durable);
     let options = actors::Options { outbox: Some(outbox), clock: clock.clone(), ..options };
     let actors = Server::start(options).await?;
-    let blobs = Blobs::open(&setup.config.blobs, &setup.config.data, setup.is_durable)?;
+    let blobs = Blobs::open(&setup.config.blobs, setup.config.files(), setup.is_durable)?;
     if let Some(tools) = &tools {
         mark_folder(&setup.config.data, true)?;
         seed(&actors, &blobs, &tools.seed).await?;
@@ -370,6 +370,9 @@ pub fn cluster_options(config: &Config) -> Option<actors::cluster::ClusterOption
         node: cluster.node.clone(),
         advertise: cluster.advertise.clone(),
         allow_single_copy: cluster.allow_single_copy,
+        shared: crate::integrations::blobs::shared::opener(config),
+        log_keep: cluster.log_keep,
+        standbys: cluster.standbys,
     })
 }
 

@@ -44,12 +44,12 @@ fn make_checkpoints(server: &Weak<Server>, is_stopping: &Arc<AtomicBool>) {
 impl Server {
     /// Starts the threads of background work.
     pub(crate) fn start_upkeep(self: &Arc<Self>) -> Result<(), DomainError> {
+        if self.is_node() {
+            // The database has the logs, and a node opens organizations one by one, from its trees.
+            return self.start_node_upkeep();
+        }
         let weak = Arc::downgrade(self);
         self.upkeep.spawn("checkpoints", move |stop| make_checkpoints(&weak, stop))?;
-        if self.is_node() {
-            // The database has the logs.
-            return Ok(());
-        }
         if self.options.scrub_bytes_per_sec > 0 {
             let weak = Arc::downgrade(self);
             self.upkeep.spawn("scrub", move |stop| scrub(&weak, stop))?;
@@ -100,7 +100,8 @@ impl Server {
             let checkpoints = Checkpoints::of(&self.folder.checkpoints(), realm.id());
             let newest = checkpoints.sequences().first().copied().unwrap_or_default();
             let frames_min = STOP_FRAMES_MIN.min(self.options.checkpoint_frames);
-            if stored < sequence || sequence < newest + frames_min || !self.trees.is_open() {
+            let is_due = sequence >= newest + frames_min && !self.is_node();
+            if stored < sequence || !is_due || !self.trees.is_open() {
                 continue;
             }
             if let Err(error) = checkpoints.save(&*self.log_of(realm.id()), &view, &self.trees) {

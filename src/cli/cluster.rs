@@ -106,8 +106,12 @@ fn node_line(node: &NodeLine) -> String {
         (true, false) => "alive",
     };
     let (name, owned, records) = (&node.node, node.organizations, node.records);
+    let standby = match node.standby_slots {
+        0 => String::new(),
+        _ => format!(", standby, at most {} frames behind", node.standby_lag),
+    };
     format!(
-        "node {name} at {}: {state}, owns {owned} organizations, reads records up to version {records}",
+        "node {name} at {}: {state}, owns {owned} organizations, reads records up to version {records}{standby}",
         node.advertise
     )
 }
@@ -115,18 +119,27 @@ fn node_line(node: &NodeLine) -> String {
 fn organization_line(organization: &PlacedOrganization) -> String {
     let name = if organization.subdomain.is_empty() { "-" } else { &organization.subdomain };
     let node = organization.node.as_deref().unwrap_or("no node");
-    format!("organization {name} ({}): {node}, epoch {}", organization.realm, organization.epoch)
+    let standbys: Vec<String> = organization
+        .standbys
+        .iter()
+        .map(|(node, lag)| format!(", standby {node}, {lag} frames behind"))
+        .collect();
+    let (realm, epoch) = (organization.realm, organization.epoch);
+    format!("organization {name} ({realm}): {node}, epoch {epoch}{}", standbys.concat())
 }
 
 fn node_value(node: &NodeLine) -> Value {
     json!({
         "node": node.node, "incarnation": node.incarnation, "advertise": node.advertise, "is_alive": node.is_alive,
         "is_draining": node.is_draining, "lease_secs": node.lease_secs, "records": node.records, "organizations": node.organizations,
+        "standby_slots": node.standby_slots, "standby_lag_frames": node.standby_lag,
     })
 }
 
 fn organization_value(organization: &PlacedOrganization) -> Value {
+    let standby = |(node, lag): &(String, i64)| json!({"node": node, "lag_frames": lag});
     json!({
+        "standbys": organization.standbys.iter().map(standby).collect::<Vec<_>>(),
         "subdomain": organization.subdomain, "realm": organization.realm, "slot": organization.slot,
         "node": organization.node, "epoch": organization.epoch,
     })

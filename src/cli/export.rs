@@ -49,7 +49,7 @@ pub fn run(args: &ExportArgs) -> Result<(), CliError> {
         Some(_) => wait(&config)?,
         None => with_folder(&config, false, async |server| {
             let realm = admin::find_realm(&server, &args.realm)?;
-            let blobs = Blobs::open(&config.blobs, &config.data, true)
+            let blobs = Blobs::open(&config.blobs, config.files(), true)
                 .map_err(|error| CliError::Refused(error.to_string()))?;
             let request = ExportRequest {
                 top: top_name(&to),

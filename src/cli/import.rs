@@ -145,7 +145,7 @@ fn import_into(
     work: Option<&Path>,
 ) -> Result<Imported, CliError> {
     let imported = with_folder(config, true, async |server| {
-        let blobs = Blobs::open(&config.blobs, &config.data, true)
+        let blobs = Blobs::open(&config.blobs, config.files(), true)
             .map_err(|error| CliError::Refused(error.to_string()))?;
         run_import(&server, &blobs, source, request).await
     });

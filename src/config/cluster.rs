@@ -1,7 +1,10 @@
 //! The section `[cluster]`.
 
+use super::journal;
 use model::push::Hidden;
 use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The section `[cluster]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -13,12 +16,25 @@ pub struct ClusterSettings {
     /// The URL at which other nodes reach this one.
     pub advertise: String,
     pub allow_single_copy: bool,
+    /// A folder that all nodes share; empty if there is none.
+    pub shared_folder: PathBuf,
+    /// How long the database keeps frames that are archived; none: always.
+    #[serde(deserialize_with = "journal::time")]
+    pub log_keep: Option<Duration>,
+    /// How many other nodes follow each organization.
+    pub standbys: usize,
 }
 
 impl ClusterSettings {
     /// Whether the server is a node of a cluster.
     pub fn is_on(&self) -> bool {
         !self.database.0.is_empty()
+    }
+
+    /// The folder that all nodes share, if there is one.
+    pub fn shared_folder(&self) -> Option<&Path> {
+        let folder = self.shared_folder.as_path();
+        (self.is_on() && !folder.as_os_str().is_empty()).then_some(folder)
     }
 }
 

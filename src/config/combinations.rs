@@ -83,13 +83,18 @@ fn cluster_conflicts(config: &Config) -> Vec<Conflict> {
     let rows = [("cluster.node", &cluster.node), ("cluster.advertise", &cluster.advertise)];
     let missing = rows.into_iter().filter(|(_, value)| cluster.is_on() && value.is_empty());
     let text = || format!("must not be empty, because {because} is set");
-    let kept = (cluster.is_on() && config.journal.keep.is_some()).then(|| Conflict {
-        option: "journal.keep",
-        because,
-        text: "must be \"all\" on a node of a cluster: the database has the changes, and keeps them"
-            .to_owned(),
-    });
-    missing.map(|(option, _)| Conflict { option, because, text: text() }).chain(kept).collect()
+    let mut found: Vec<Conflict> =
+        missing.map(|(option, _)| Conflict { option, because, text: text() }).collect();
+    if cluster.is_on() && config.journal.keep.is_some() {
+        let text = "must be \"all\" on a node of a cluster, where cluster.log_keep takes its place".to_owned();
+        found.push(Conflict { option: "journal.keep", because, text });
+    }
+    let has_shared = config.blobs.kind == BlobKind::S3 || cluster.shared_folder().is_some();
+    if cluster.is_on() && cluster.log_keep.is_some() && !has_shared {
+        let text = "must be set, or blobs.kind be \"s3\", because cluster.log_keep is not \"all\"".to_owned();
+        found.push(Conflict { option: "cluster.shared_folder", because: "cluster.log_keep", text });
+    }
+    found
 }
 
 /// The address to listen on for e-mail and the pattern of addresses must be set together or not at all.

@@ -17,7 +17,8 @@ pub struct JournalSettings {
     pub keep: Option<Duration>,
 }
 
-fn time<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Duration>, D::Error> {
+/// Reads a time; none for `all`.
+pub fn time<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Duration>, D::Error> {
     parse(&String::deserialize(input)?).map_err(serde::de::Error::custom)
 }
 

@@ -436,6 +436,11 @@ impl Config {
         names.filter(|option| !except.iter().any(|start| option.starts_with(start))).collect()
     }
 
+    /// The folder below which uploaded files are, unless they are in S3.
+    pub fn files(&self) -> &Path {
+        self.cluster.shared_folder().unwrap_or(&self.data)
+    }
+
     /// The number of shards.
     pub fn shards(&self) -> usize {
         match self.actors.shards {

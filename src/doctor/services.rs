@@ -102,7 +102,7 @@ pub async fn files(config: &Config) -> Finding {
 }
 
 async fn try_store(config: &Config) -> Result<(), String> {
-    let blobs = Blobs::open(&config.blobs, &config.data, true).map_err(|error| error.to_string())?;
+    let blobs = Blobs::open(&config.blobs, config.files(), true).map_err(|error| error.to_string())?;
     let random = random_name().map_err(|error| error.to_string())?;
     let name = BlobName::parse(&format!("doctor/{random}")).ok_or("the test name is invalid")?;
     let put = blobs.put(&name, Bytes::from_static(TEST_CONTENT)).await;

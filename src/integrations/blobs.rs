@@ -11,6 +11,8 @@ mod folder;
 mod folder_writer;
 pub mod pictures;
 mod reader;
+#[cfg(feature = "cluster")]
+pub mod shared;
 pub mod sweep;
 pub mod uploads;
 pub mod writer;

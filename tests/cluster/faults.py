@@ -12,12 +12,14 @@ from checker import accepted_by
 from connection import Connection
 from history import STORED
 from measures import failures, longest_wait, read_outage, send_outage, stored_since
-from nodes import owners
+from nodes import ids, owners
 from report import Row
 
 #: How long the load runs on after a fault, so that what comes late is seen.
 AFTERWARDS_SECS = 2.0
 RECOVERY_SECS = 60.0
+#: What a standby may lack, on average: an organization is followed at the latest after 256 frames and every three seconds.
+TAIL_FRAMES = 256
 
 
 class Run:
@@ -103,6 +105,39 @@ async def restart(run, node):
     await run.in_thread(node.wait_until_ready)
     run.load.return_home()
     await run.recovered(time.monotonic())
+
+
+async def wipe_node(run):
+    """kill -9 of the node that owns most, and its data folder is lost. Others take over what they followed; when it is started
+    with an empty folder, it gets an organization back, which it reads from a checkpoint."""
+    node, owned = await run.busiest()
+    known = await run.in_thread(ids, run.nodes)
+    with_checkpoint = []
+    deadline = time.monotonic() + RECOVERY_SECS
+    while not with_checkpoint and time.monotonic() < deadline:
+        await asyncio.sleep(0.5)
+        with_checkpoint = [realm for realm in owned if node.has_checkpoint(known[realm])]
+    others, frames = [other for other in run.nodes if other is not node], "millstream_cluster_opened_frames_total"
+    before = [await run.in_thread(other.metric, frames) for other in others]
+    since = time.monotonic()
+    node.process.kill()
+    await run.in_thread(node.wipe)
+    await run.recovered(since)
+    until = await run.end_phase()
+    read = sum([await run.in_thread(other.metric, frames) for other in others]) - sum(before)
+    fault = "kill -9 of a node, data folder lost"
+    run.outage_rows(fault, (since, until, until), 10, owned)
+    await restart(run, node)
+    for realm in with_checkpoint[:1]:
+        await run.in_thread(node.command, "cluster", "move", realm, node.name)
+    await run.recovered(time.monotonic())
+    loaded = await run.in_thread(node.metric, "millstream_cluster_checkpoints_loaded_total")
+
+    def rows():
+        yield Row(fault, "frames read for each organization taken over", read / max(1, len(owned)), TAIL_FRAMES)
+        yield Row(fault, "organizations loaded from a checkpoint", loaded, 1, at_least=True)
+
+    run.note(rows)
 
 
 def one_of_each(run, owned):

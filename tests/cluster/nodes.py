@@ -1,17 +1,22 @@
 """The nodes: processes of `millstream dev` on one database, or a single one without, and the organizations of the test."""
 
+import glob
 import http.client
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 import urllib.parse
+import urllib.request
 from collections import namedtuple
 
 from load import CHANNEL
 from processes import ClusterError, Process, free_ports, wait_for
 
 START_SECS = 60
+#: So few changes that each organization of a run gets a checkpoint.
+CHECKPOINT_FRAMES = "50"
 #: One name for all nodes, which clients send as `Host`, as they would behind a load balancer.
 EXTERNAL_URL = "http://localhost:9991"
 
@@ -27,6 +32,7 @@ class Node:
         self.address = (self.host, port)
         self.folder = f"{folder}/{self.name}"
         os.makedirs(self.folder, exist_ok=True)
+        self.shared = f"{folder}/shared"
         self.environment = {"MILLSTREAM_EXTERNAL_URL": EXTERNAL_URL}
         if database:
             # Commands run outside of the namespace, where the database has another address.
@@ -36,6 +42,8 @@ class Node:
                 "MILLSTREAM_CLUSTER_DATABASE": database.url(address),
                 "MILLSTREAM_CLUSTER_NODE": self.name,
                 "MILLSTREAM_CLUSTER_ADVERTISE": self.url,
+                "MILLSTREAM_CLUSTER_SHARED_FOLDER": self.shared,
+                "MILLSTREAM_STORAGE_CHECKPOINT_FRAMES": CHECKPOINT_FRAMES,
             }
         words = [binary, "dev", "--empty", "--data", f"{self.folder}/data", "--listen", f"{self.host}:{port}"]
         if network:
@@ -49,6 +57,20 @@ class Node:
     def start(self):
         self.process.start()
         return self
+
+    def wipe(self):
+        """Removes the data folder of the process, which has ended."""
+        shutil.rmtree(f"{self.folder}/data")
+
+    def metric(self, name):
+        """The value of a metric without labels; 0 before it was counted."""
+        with urllib.request.urlopen(f"{self.url}/metrics", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        return sum(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
+
+    def has_checkpoint(self, realm):
+        """Whether the files that the nodes share have a checkpoint of an organization."""
+        return bool(glob.glob(f"{self.shared}/cluster/*/realm-{realm:010}/*.base"))
 
     def wait_until_ready(self, secs=START_SECS):
         wait_for(self.is_ready, f"start of {self.name}", secs, self.process)
@@ -94,6 +116,12 @@ def make_nodes(count, binary, folder, database=None, network=None):
     """`database` is one of postgres.py, or None for a single server of its own."""
     ports = free_ports(count)
     return [Node(number, binary, folder, port, database, network) for number, port in enumerate(ports, 1)]
+
+
+def ids(nodes):
+    """For each organization its number, as `cluster status` prints it."""
+    status = json.loads(nodes[0].command("cluster", "status", "--output", "json"))
+    return {one["subdomain"]: one["realm"] for one in status["organizations"]}
 
 
 def owners(nodes):

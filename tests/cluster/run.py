@@ -39,6 +39,7 @@ FAULTS = {
     "calm": (faults.calm, None),
     "kill-node": (faults.kill_node, None),
     "stop-node": (faults.stop_node, None),
+    "wipe-node": (faults.wipe_node, None),
     "drain": (faults.drain_each, None),
     "cut": (faults.cut_network, "network"),
     "kill-postgres": (faults.kill_postgres, "patroni"),
@@ -49,9 +50,9 @@ FAULTS = {
     "appends": (None, None),
     "kill-and-start": (faults.kill_and_start, "embedded"),
 }
-SHORT = ["calm", "kill-node", "stop-node", "drain"]
+SHORT = ["calm", "wipe-node", "stop-node", "drain"]
 EMBEDDED = ["calm", "kill-and-start", "rate"]
-LONG = ["appends", "wrong-node", "calm", "drain", "kill-node", "stop-node", "cut", "kill-postgres", "kill-standby-host",
+LONG = ["appends", "wrong-node", "calm", "drain", "kill-node", "stop-node", "wipe-node", "cut", "kill-postgres", "kill-standby-host",
         "kill-database-host", "rate"]
 
 

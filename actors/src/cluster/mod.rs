@@ -13,6 +13,8 @@ mod operator;
 pub mod options;
 mod reconcile;
 mod relocate;
+mod shared;
+mod standby;
 mod visits;
 
 use crate::DomainError;
@@ -25,16 +27,17 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
-use storage::View;
+use storage::FollowedRealm;
 use storage::codec::RECORDS;
 use storage::folder::SECRET_BYTES;
 use tokio::sync::{RwLock, Semaphore};
 
 pub use locate::{Address, Located, NodeStatus};
 pub use operator::{NodeLine, Operator, PlacedOrganization};
-pub use options::ClusterOptions;
+pub use options::{ClusterOptions, OpenShared};
 pub use postgres::PgError;
 pub use relocate::{Incoming, Outgoing, RelocateError, Relocated, Step, cancel_move_to_cluster};
+pub use storage::shared::SharedFolder;
 pub use visits::Visit;
 use visits::Visits;
 
@@ -55,8 +58,10 @@ pub struct Cluster {
     turns: Semaphore,
     /// To load organizations before they are this node's.
     loads: Semaphore,
-    /// Organizations that were loaded before they are this node's.
-    prepared: Mutex<HashMap<RealmId, View>>,
+    /// Organizations that were loaded before they are this node's, or that it follows.
+    prepared: Mutex<HashMap<RealmId, FollowedRealm>>,
+    /// Organizations of other nodes that this one follows.
+    followed: Mutex<HashSet<RealmId>>,
     /// Organizations that ran here: the newest frame that the trees have, and the newest that they will have.
     retired: Mutex<HashMap<RealmId, (Arc<AtomicU64>, u64)>>,
     /// Organizations are opened under a read lock, and made under a write lock.
@@ -96,6 +101,7 @@ impl Cluster {
             turns: Semaphore::new(GIVEN_AT_ONCE),
             loads: Semaphore::new(LOADED_AT_ONCE),
             prepared: Mutex::default(),
+            followed: Mutex::default(),
             retired: Mutex::default(),
             creating: RwLock::default(),
             is_leaving: AtomicBool::new(false),

@@ -1,5 +1,6 @@
 //! Opening organizations: from the trees of this node, as far as they go, and from the log.
 
+use super::shared::BASES;
 use super::{Cluster, failed};
 use crate::DomainError;
 use crate::opening::OpenLog;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use storage::log::{LogError, RealmLog};
-use storage::{DataFolder, StoreError, Trees, View};
+use storage::{DataFolder, FollowedRealm, StoreError, Trees, View};
 
 /// How long the trees may take to get what the organization left in memory when it was here before.
 const RETIRING_MAX: Duration = Duration::from_secs(30);
@@ -59,15 +60,26 @@ impl Cluster {
         trees: &Trees,
         realm: RealmId,
     ) -> Result<(), StoreError> {
+        self.follow(log, trees, realm, u64::MAX).map(drop)
+    }
+
+    /// Applies the next frames of an organization, without owning it. Returns the newest that is applied.
+    pub(super) fn follow(
+        &self,
+        log: &dyn RealmLog,
+        trees: &Trees,
+        realm: RealmId,
+        frames_max: u64,
+    ) -> Result<u64, StoreError> {
         let before = self.prepared.lock().remove(&realm);
-        let view = match before {
-            Some(view) => Some(view),
-            None => self.load(trees, realm)?,
+        let before = match before {
+            Some(followed) => Some(followed),
+            None => self.load(log, trees, realm)?.map(FollowedRealm::new),
         };
-        if let Some(view) = storage::replay(log, trees, realm, view)? {
-            self.prepared.lock().insert(realm, view);
-        }
-        Ok(())
+        let Some(followed) = storage::follow(log, trees, realm, before, frames_max)? else { return Ok(0) };
+        let sequence = followed.view.progress.sequence.0;
+        self.prepared.lock().insert(realm, followed);
+        Ok(sequence)
     }
 
     /// Forgets what was prepared and is not needed any more.
@@ -75,9 +87,11 @@ impl Cluster {
         self.prepared.lock().retain(|realm, _| is_needed(*realm));
     }
 
-    /// What the trees have, once they have everything that was in memory.
-    fn load(&self, trees: &Trees, realm: RealmId) -> Result<Option<View>, StoreError> {
-        if let Some((stored, sequence)) = self.retired.lock().remove(&realm) {
+    /// What the trees have, once they have everything that was in memory; where the log does not continue that, what the newest
+    /// checkpoint has.
+    fn load(&self, log: &dyn RealmLog, trees: &Trees, realm: RealmId) -> Result<Option<View>, StoreError> {
+        let retired = self.retired.lock().remove(&realm);
+        if let Some((stored, sequence)) = retired {
             let start = Instant::now();
             while stored.load(Ordering::Acquire) < sequence {
                 if start.elapsed() > RETIRING_MAX {
@@ -90,6 +104,19 @@ impl Cluster {
         if view.is_none() {
             trees.clear(realm)?;
         }
+        let is_continued = match &view {
+            Some(view) => storage::shared::is_continued(log, view)?,
+            None => false,
+        };
+        let store = self.shared_store(&trees.path().with_file_name(BASES))?.filter(|_| !is_continued);
+        let Some(store) = store else { return Ok(view) };
+        let view = store.load(log, trees, realm, view)?;
+        store.forget_copies(realm)?;
+        if let Some(view) = &view {
+            let sequence = view.progress.sequence;
+            metrics::counter!("millstream_cluster_checkpoints_loaded_total").increment(1);
+            tracing::info!(%realm, %sequence, "organization loaded from a checkpoint");
+        }
         Ok(view)
     }
 
@@ -99,25 +126,41 @@ impl Cluster {
         log: &dyn RealmLog,
         trees: &Trees,
         realm: RealmId,
-    ) -> Result<Option<(View, u64)>, StoreError> {
+    ) -> Result<Option<OpenedHere>, StoreError> {
         let before = self.prepared.lock().remove(&realm);
         let before = match before {
-            Some(view) => Some(view),
-            None => self.load(trees, realm)?,
+            Some(followed) => Some(followed),
+            None => self.load(log, trees, realm)?.map(FollowedRealm::new),
         };
         let opened = log.open(realm.0, 0)?;
-        let before = match before {
-            // Of a log that the database does not have any more: it was restored from a backup.
-            Some(view) if view.progress.sequence.0 > opened.last_sequence => {
-                tracing::warn!(%realm, "the trees have more than the log; they are made anew");
-                trees.clear(realm)?;
-                None
+        let is_of = match &before {
+            Some(followed) => {
+                followed.view.progress.sequence.0 <= opened.last_sequence && followed.is_of(log)?
             }
-            before => before,
+            None => true,
         };
+        let before = match before {
+            // Of a log that the database does not have any more: it was restored from a backup, or lost what no standby had.
+            Some(_) if !is_of => {
+                tracing::warn!(%realm, "the trees have frames that the log does not have; they are made anew");
+                trees.clear(realm)?;
+                self.load(log, trees, realm)?
+            }
+            before => before.map(|followed| followed.view),
+        };
+        let from = before.as_ref().map_or(0, |view| view.progress.sequence.0);
         let view = storage::replay(log, trees, realm, before)?;
-        Ok(view.map(|view| (view, opened.epoch)))
+        let (epoch, replayed) = (opened.epoch, opened.last_sequence.saturating_sub(from));
+        Ok(view.map(|view| OpenedHere { view, epoch, replayed }))
     }
+}
+
+/// An organization that this node has just opened.
+struct OpenedHere {
+    view: View,
+    epoch: u64,
+    /// Frames that it read.
+    replayed: u64,
 }
 
 impl Server {
@@ -140,12 +183,14 @@ impl Server {
             Err(StoreError::Log(LogError::Fenced { .. })) => return Ok(false),
             opened => opened?,
         };
-        let Some((view, epoch)) = opened else { return Ok(false) };
+        let Some(OpenedHere { view, epoch, replayed }) = opened else { return Ok(false) };
         let sequence = view.progress.sequence;
         self.start_owned(view, epoch).await?;
         cluster.visits.open(realm);
         metrics::counter!("millstream_cluster_opened_total").increment(1);
-        tracing::info!(%realm, epoch, %sequence, millis = start.elapsed().as_millis(), "organization opened");
+        metrics::counter!("millstream_cluster_opened_frames_total").increment(replayed);
+        let millis = start.elapsed().as_millis();
+        tracing::info!(%realm, epoch, %sequence, replayed, millis, "organization opened");
         Ok(true)
     }
 }

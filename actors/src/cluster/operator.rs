@@ -29,6 +29,9 @@ pub struct NodeLine {
     /// The newest version of records that it reads.
     pub records: i32,
     pub organizations: usize,
+    /// Slots of other nodes that it follows, and by how many frames it is behind at most.
+    pub standby_slots: usize,
+    pub standby_lag: i64,
 }
 
 /// An organization and its owner.
@@ -39,6 +42,8 @@ pub struct PlacedOrganization {
     pub slot: i32,
     pub node: Option<String>,
     pub epoch: i64,
+    /// Nodes that follow it, with the frames by which they are behind.
+    pub standbys: Vec<(String, i64)>,
 }
 
 impl Operator {
@@ -79,6 +84,11 @@ impl Operator {
             let is_own = |realm: &&u32| owner(&table, **realm).is_some_and(|owner| owner == name);
             table.organizations.keys().filter(is_own).count()
         };
+        let standbys = self.standbys()?;
+        let lags = |name: &str| {
+            let own = standbys.iter().filter(|standby| standby.node == name);
+            own.map(|standby| standby.lag).collect::<Vec<i64>>()
+        };
         let line = |node: &postgres::Node| NodeLine {
             node: node.identity.name.clone(),
             incarnation: node.identity.incarnation,
@@ -88,8 +98,14 @@ impl Operator {
             lease_secs: node.lease_secs,
             records: node.records,
             organizations: owned(&node.identity.name),
+            standby_slots: lags(&node.identity.name).len(),
+            standby_lag: lags(&node.identity.name).into_iter().max().unwrap_or_default(),
         };
         Ok(table.nodes.values().map(line).collect())
+    }
+
+    fn standbys(&self) -> Result<Vec<postgres::Standby>, DomainError> {
+        self.control.standbys().map_err(|error| failed(&error))
     }
 
     /// The organizations, by id.
@@ -97,13 +113,18 @@ impl Operator {
     /// # Errors
     /// `Storage` if the tables cannot be read.
     pub fn organizations(&self) -> Result<Vec<PlacedOrganization>, DomainError> {
-        let table = self.wait(READ_MAX, |_| true)?;
+        let (table, standbys) = (self.wait(READ_MAX, |_| true)?, self.standbys()?);
         let placed = |found: &postgres::Organization| PlacedOrganization {
             subdomain: found.subdomain.clone(),
             realm: found.realm,
             slot: found.slot,
             node: owner(&table, found.realm).map(str::to_owned),
             epoch: table.slots.get(&found.slot).map_or(0, |slot| slot.epoch),
+            standbys: standbys
+                .iter()
+                .filter(|standby| standby.slot == found.slot)
+                .map(|standby| (standby.node.clone(), standby.lag))
+                .collect(),
         };
         Ok(table.organizations.values().map(placed).collect())
     }

@@ -3,7 +3,8 @@
 use super::Cluster;
 use crate::server::Server;
 use model::RealmId;
-use postgres::{Slot, Table};
+use postgres::{PgError, Slot, Standby, Table};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -26,6 +27,32 @@ enum Task {
     Prepare,
     Give(String),
     AskToMove(String),
+}
+
+/// A slot without a live owner.
+#[derive(Clone, Copy, Debug)]
+struct Orphan {
+    slot: i32,
+    /// For how long this node could have taken it.
+    waited: Duration,
+}
+
+/// The orphans that a node takes: those of which it is the first choice, and those that the first choice did not take.
+fn to_take(orphans: &[Orphan], candidates: &[String], standbys: &[Standby], own: &str) -> Vec<i32> {
+    let is_taken = |orphan: &&Orphan| {
+        orphan.waited >= SECOND_CHOICE || first_choice(orphan.slot, candidates, standbys) == Some(own)
+    };
+    orphans.iter().filter(is_taken).map(|orphan| orphan.slot).collect()
+}
+
+/// The node that takes a slot: the standby that is least behind, else the one that the nodes prefer for it.
+fn first_choice<'c>(slot: i32, candidates: &'c [String], standbys: &[Standby]) -> Option<&'c str> {
+    let lag = |name: &str| {
+        let own = standbys.iter().find(|standby| standby.slot == slot && standby.node == name);
+        own.map_or(i64::MAX, |standby| standby.lag)
+    };
+    let best = candidates.iter().min_by_key(|name| (lag(name), Reverse(rank(name, slot))));
+    best.map(String::as_str)
 }
 
 impl Cluster {
@@ -69,38 +96,30 @@ impl Cluster {
         }
     }
 
-    /// Slots without a live owner that this node may take.
-    fn orphans(&self, table: &Table) -> Vec<i32> {
+    /// Slots without a live owner.
+    fn orphans(&self, table: &Table) -> Vec<Orphan> {
         let lease = self.control.lease().valid_for();
         if self.is_leaving(table) || lease.is_zero() {
             return Vec::new();
         }
         let used: BTreeSet<i32> = table.organizations.values().map(|found| found.slot).collect();
-        let mut candidates = self.successors(table);
-        candidates.push(&self.own.name);
-        let is_orphan = |slot: &&Slot| {
-            let Some(owner) = &slot.owner else { return true };
-            if owner.name == self.own.name {
-                return owner.incarnation < self.own.incarnation;
-            }
-            let best = candidates.iter().max_by_key(|name| rank(name, slot.slot));
-            let wait = if best == Some(&self.own.name.as_str()) {
-                LEASE_HELD_MIN
-            } else {
-                LEASE_HELD_MIN + SECOND_CHOICE
+        let orphan = |slot: &Slot| {
+            let waited = match &slot.owner {
+                Some(owner) if owner.name == self.own.name && owner.incarnation >= self.own.incarnation => {
+                    return None;
+                }
+                Some(owner) if owner.name != self.own.name => {
+                    // The owner's lease is over for as long as it would have to be waited for.
+                    let over = table.nodes.get(&owner.name).map_or(0.0, |node| -node.lease_secs);
+                    let held = lease.checked_sub(LEASE_HELD_MIN).filter(|_| table.live(owner).is_none())?;
+                    held.min(Duration::try_from_secs_f64(over).ok()?)
+                }
+                // Without an owner, or of this node's former process.
+                Some(_) | None => Duration::MAX,
             };
-            // The owner's lease is over for as long as it would have to be waited for.
-            let over = table.nodes.get(&owner.name).map_or(0.0, |node| -node.lease_secs);
-            let patience = (wait - LEASE_HELD_MIN).as_secs_f64();
-            table.live(owner).is_none() && lease >= wait && over >= patience
+            Some(Orphan { slot: slot.slot, waited })
         };
-        table
-            .slots
-            .values()
-            .filter(|slot| used.contains(&slot.slot))
-            .filter(is_orphan)
-            .map(|slot| slot.slot)
-            .collect()
+        table.slots.values().filter(|slot| used.contains(&slot.slot)).filter_map(orphan).collect()
     }
 
     /// Runs a task for a slot, unless another one is running.
@@ -118,7 +137,7 @@ impl Cluster {
 }
 
 /// The preference of a node for a slot: the same on all nodes, and different for each slot.
-fn rank(node: &str, slot: i32) -> u64 {
+pub(super) fn rank(node: &str, slot: i32) -> u64 {
     let mut hasher = DefaultHasher::new();
     (node, slot).hash(&mut hasher);
     hasher.finish()
@@ -163,9 +182,11 @@ impl Server {
                 self.begin(cluster, slot.slot, task);
             }
         }
+        let followed = cluster.followed.lock().clone();
         let is_near = |realm: RealmId| {
             let slot = table.slot_of(realm.0);
-            slot.is_some_and(|slot| cluster.owns(slot) || slot.target.as_ref() == Some(&cluster.own.name))
+            let is_own = |slot: &Slot| cluster.owns(slot) || slot.target.as_ref() == Some(&cluster.own.name);
+            followed.contains(&realm) || slot.is_some_and(is_own)
         };
         cluster.forget_prepared(is_near);
         self.claim(cluster, &table);
@@ -233,17 +254,56 @@ impl Server {
 
     fn claim(self: &Arc<Self>, cluster: &Arc<Cluster>, table: &Table) {
         let orphans = cluster.orphans(table);
-        let Some(first) = orphans.first().copied() else { return };
+        let Some(first) = orphans.first().map(|orphan| orphan.slot) else { return };
+        let mut candidates: Vec<String> = cluster.successors(table).into_iter().map(str::to_owned).collect();
+        candidates.push(cluster.own.name.clone());
         let own = cluster.clone();
+        let claim = move || {
+            let standbys = own.control.standbys()?;
+            let slots = to_take(&orphans, &candidates, &standbys, &own.own.name);
+            if slots.is_empty() { Ok(slots) } else { own.control.claim(&own.own, slots) }
+        };
         cluster.run(-1 - first, async move {
-            match tokio::task::spawn_blocking(move || own.control.claim(&own.own, orphans)).await {
+            match tokio::task::spawn_blocking(claim).await {
+                // Another node is to take them first.
+                Ok(Ok(taken)) if taken.is_empty() => tokio::time::sleep(TICK).await,
                 Ok(Ok(taken)) => {
                     metrics::counter!("millstream_cluster_takeovers_total").increment(taken.len() as u64);
                     tracing::info!(slots = taken.len(), "slots without an owner taken");
                 }
-                Ok(Err(error)) => tracing::warn!(%error, "slots could not be taken"),
+                Ok(Err(error)) => {
+                    let error: PgError = error;
+                    tracing::warn!(%error, "slots could not be taken");
+                }
                 Err(error) => tracing::error!(%error, "slots could not be taken"),
             }
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standby(slot: i32, node: &str, lag: i64) -> Standby {
+        Standby { slot, node: node.to_owned(), lag }
+    }
+
+    #[test]
+    fn standby_that_is_least_behind_takes_a_slot_first() {
+        let nodes = ["a", "b", "c"].map(str::to_owned);
+        let standbys = [standby(7, "b", 20), standby(7, "c", 3), standby(8, "a", 0), standby(7, "gone", 0)];
+        assert_eq!(first_choice(7, &nodes, &standbys), Some("c"));
+        assert_eq!(first_choice(8, &nodes, &standbys), Some("a"));
+        // Without a standby, all nodes agree on one.
+        let preferred = first_choice(9, &nodes, &standbys).unwrap();
+        assert!(nodes.iter().all(|node| rank(node, 9) <= rank(preferred, 9)));
+        let orphan = |slot, waited| Orphan { slot, waited };
+        let orphans = [orphan(7, Duration::ZERO), orphan(8, Duration::ZERO)];
+        assert_eq!(to_take(&orphans, &nodes, &standbys, "c"), [7]);
+        assert_eq!(to_take(&orphans, &nodes, &standbys, "a"), [8]);
+        assert_eq!(to_take(&orphans, &nodes, &standbys, "b"), [] as [i32; 0]);
+        // The first choice did not take it.
+        assert_eq!(to_take(&[orphan(7, SECOND_CHOICE)], &nodes, &standbys, "b"), [7]);
     }
 }

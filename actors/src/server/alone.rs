@@ -17,6 +17,11 @@ impl Server {
         false
     }
 
+    /// Starts the background work of a node: a server alone has none.
+    pub(crate) fn start_node_upkeep(self: &std::sync::Arc<Self>) -> Result<(), DomainError> {
+        Ok(())
+    }
+
     pub(super) async fn join(self: &std::sync::Arc<Self>) -> Result<bool, DomainError> {
         Ok(false)
     }

@@ -36,10 +36,16 @@ impl Server {
         self.node.is_some()
     }
 
+    /// Starts the background work of a node.
+    pub(crate) fn start_node_upkeep(self: &Arc<Self>) -> Result<(), DomainError> {
+        self.node.as_ref().map_or(Ok(()), |cluster| self.start_shared(cluster))
+    }
+
     /// Begins to own organizations, and waits for those that this node owned before. False for a server alone.
     pub(super) async fn join(self: &Arc<Self>) -> Result<bool, DomainError> {
         let Some(cluster) = self.cluster().cloned() else { return Ok(false) };
         actix::spawn(Self::run_cluster(Arc::downgrade(self), cluster.clone()));
+        actix::spawn(Self::run_standbys(Arc::downgrade(self), cluster.clone()));
         let start = Instant::now();
         while !cluster.has_caught_up(self) && start.elapsed() < JOIN_MAX {
             tokio::time::sleep(JOIN_TICK).await;

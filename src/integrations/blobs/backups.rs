@@ -60,12 +60,17 @@ impl Bucket {
             request_secs_max: settings.request_secs_max,
             redirects: false,
         };
+        Self::below(&settings, prefix)
+    }
+
+    /// The names with a beginning, without a slash at the end, in the bucket of uploaded files.
+    pub(super) fn below(settings: &BlobSettings, prefix: &str) -> Result<Self, BlobError> {
         let slash = if prefix.is_empty() { "" } else { "/" };
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self {
-            title: format!("s3://{bucket}{slash}{prefix}"),
+            title: format!("s3://{}{slash}{prefix}", settings.bucket),
             prefix: format!("{prefix}{slash}"),
-            blobs: Blobs::open_s3_store(&settings)?,
+            blobs: Blobs::open_s3_store(settings)?,
             runtime,
             lock: None,
         })

@@ -168,9 +168,45 @@ fn tables_of_an_earlier_version_are_completed() {
     database.sql(
         "ALTER TABLE millstream.realm DROP COLUMN place, DROP COLUMN leaving_until, DROP COLUMN is_closed, \
          DROP COLUMN home, DROP COLUMN secret; \
-         ALTER TABLE millstream.cluster DROP COLUMN records; ALTER TABLE millstream.node DROP COLUMN records",
+         ALTER TABLE millstream.cluster DROP COLUMN records; ALTER TABLE millstream.node DROP COLUMN records; \
+         DROP TABLE millstream.standby",
     );
     let (second, _) = node(&database, "b");
     let table = wait_for(&second, |table| table.slot_of(realm).is_some());
     assert_eq!((table.records, table.nodes["a"].records), (1, 1));
+}
+
+#[test]
+fn standbys_are_known_while_they_are_alive() {
+    let Some(database) = TestDatabase::create() else { return };
+    let ((a, own_a), (b, own_b)) = (node(&database, "a"), node(&database, "b"));
+    a.note_standbys(&own_a, &[(1, 7), (2, 0)]).expect("noted");
+    b.note_standbys(&own_b, &[(1, 3)]).expect("noted");
+    let found = || -> Vec<(i32, String, i64)> {
+        let standbys = a.standbys().expect("answered");
+        standbys.into_iter().map(|standby| (standby.slot, standby.node, standby.lag)).collect()
+    };
+    assert_eq!(found(), [(1, "b".to_owned(), 3), (1, "a".to_owned(), 7), (2, "a".to_owned(), 0)]);
+    // What a node does not follow any more is forgotten.
+    a.note_standbys(&own_a, &[(2, 5)]).expect("noted");
+    assert_eq!(found(), [(1, "b".to_owned(), 3), (2, "a".to_owned(), 5)]);
+    b.drain("b", true).expect("drained");
+    assert_eq!(found(), [(2, "a".to_owned(), 5)]);
+    b.drain("b", false).expect("resumed");
+    b.leave(&own_b).expect("left");
+    assert_eq!(found(), [(2, "a".to_owned(), 5)]);
+    // Another process of the node has not followed anything yet.
+    a.register("a", "http://a", RECORDS).expect("registered");
+    assert!(found().is_empty());
+}
+
+#[test]
+fn heads_are_the_newest_frames() {
+    let Some(database) = TestDatabase::create() else { return };
+    let (a, _) = node(&database, "a");
+    database.sql(
+        "INSERT INTO millstream.realm_head (realm, epoch, first, seq, chain) VALUES (1, 1, 1, 40, 0), (2, 1, 5, 7, 0)",
+    );
+    let heads = a.heads(&[1, 2, 3]).expect("answered");
+    assert_eq!((heads.len(), heads[&1], heads[&2]), (2, 40, 7));
 }

@@ -194,3 +194,29 @@ fn server_that_could_lose_acknowledged_frames_is_refused() {
     let refused = open(SINGLE);
     assert!(matches!(&refused, Err(PgError::Unsafe(why)) if why.contains("synchronous_commit is off")));
 }
+
+#[test]
+fn former_owner_cannot_trim() {
+    let Some(database) = TestDatabase::create() else { return };
+    let ((old, old_reports), (new, _)) = (open(&database), open(&database));
+    let epoch = old.open(1, 0).expect("opens").epoch;
+    append_all(&*old, &old_reports, 1, epoch, 1, 10);
+    new.open(1, 0).expect("opens");
+    let refused = old.trim(1, 6).expect("queued");
+    assert!(matches!(old_reports.result(refused), Err(LogError::Fenced { realm: 1, .. })));
+    assert_frames(&*new, 1, 1, 10);
+}
+
+#[test]
+fn reader_that_is_overtaken_by_a_trim_knows_the_reason() {
+    let Some(database) = TestDatabase::create() else { return };
+    let (log, reports) = open(&database);
+    let epoch = log.open(1, 0).expect("opens").epoch;
+    append_all(&*log, &reports, 1, epoch, 1, 100);
+    let mut frames = log.read(1, 1).expect("readable");
+    assert!(frames.next().is_some_and(|frame| frame.is_ok()));
+    reports.result(log.trim(1, 91).expect("queued")).expect("trimmed");
+    let end = frames.find_map(Result::err);
+    assert!(matches!(end, Some(LogError::OutOfRange { first: 91, .. })), "{end:?}");
+    assert_frames(&*log, 1, 91, 100);
+}

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use storage::log::{FrameBytes, LogError};
 
-/// Frames that are read at once.
+/// Frames that are read at once: few at first, because many readers need only the first one, then more and more.
+const FRAMES_FIRST: i64 = 16;
+const FRAMES_GROWTH: i64 = 4;
 const FRAMES_MAX: i64 = 4096;
 /// Bytes that are read at once, about.
 const BYTES_MAX: i64 = 4 * 1024 * 1024;
@@ -25,6 +27,8 @@ WHERE before < $4 ORDER BY seq";
 
 const CHAIN: &str = "SELECT chain FROM millstream.realm_log WHERE realm = $1 AND seq = $2";
 
+const FIRST: &str = "SELECT first FROM millstream.realm_head WHERE realm = $1";
+
 /// The frames of one realm.
 pub(crate) struct Reader {
     queries: Queries,
@@ -34,6 +38,8 @@ pub(crate) struct Reader {
     /// The chain before the next frame; none if that frame was trimmed.
     chain: Option<u64>,
     found: VecDeque<(u64, u64, Bytes)>,
+    /// How many frames are read at once next.
+    count: i64,
 }
 
 impl Reader {
@@ -49,12 +55,13 @@ impl Reader {
                 rows.first().map(|row| row.get::<_, i64>(0).cast_unsigned())
             }
         };
-        Ok(Self { queries, realm, next, last, chain, found: VecDeque::new() })
+        Ok(Self { queries, realm, next, last, chain, found: VecDeque::new(), count: FRAMES_FIRST })
     }
 
     fn fetch(&mut self) -> Result<(), LogError> {
         let of =
-            [i64::from(self.realm), self.next.cast_signed(), self.last.cast_signed(), BYTES_MAX, FRAMES_MAX];
+            [i64::from(self.realm), self.next.cast_signed(), self.last.cast_signed(), BYTES_MAX, self.count];
+        self.count = (self.count * FRAMES_GROWTH).min(FRAMES_MAX);
         for row in self.queries.run(FRAMES, params(of), READ_PATIENCE)? {
             let (sequence, chain): (i64, i64) = (row.get(0), row.get(1));
             let frame = Bytes::copy_from_slice(row.get(2));
@@ -70,14 +77,23 @@ impl Reader {
         )))
     }
 
+    /// Why the next frame is not there: the owner may have trimmed it meanwhile.
+    fn missing(&self) -> Result<LogError, LogError> {
+        let rows = self.queries.run(FIRST, params([i64::from(self.realm)]), READ_PATIENCE)?;
+        let first = rows.first().map_or(1, |row| row.get::<_, i64>(0).cast_unsigned());
+        let (realm, last, asked) = (self.realm, self.last, self.next);
+        Ok(match asked < first {
+            true => LogError::OutOfRange { realm, first, last, asked },
+            false => self.damage("is missing"),
+        })
+    }
+
     fn read(&mut self) -> Result<FrameBytes, LogError> {
         if self.found.is_empty() {
             self.fetch()?;
         }
-        let (sequence, chain, payload) = self.found.pop_front().ok_or_else(|| self.damage("is missing"))?;
-        if sequence != self.next {
-            return Err(self.damage("is missing"));
-        }
+        let found = self.found.pop_front().filter(|(sequence, ..)| *sequence == self.next);
+        let Some((sequence, chain, payload)) = found else { return Err(self.missing()?) };
         if self.chain.is_some_and(|before| chained(before, &payload) != chain) {
             return Err(self.damage("does not match its checksum"));
         }

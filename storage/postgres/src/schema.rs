@@ -43,13 +43,16 @@ CREATE TABLE IF NOT EXISTS millstream.realm_head (
 CREATE TABLE IF NOT EXISTS millstream.realm_log (
     realm bigint NOT NULL, seq bigint NOT NULL, epoch bigint NOT NULL, chain bigint NOT NULL, frame bytea NOT NULL,
     PRIMARY KEY (realm, seq));
+CREATE TABLE IF NOT EXISTS millstream.standby (
+    slot int NOT NULL, node text NOT NULL, incarnation bigint NOT NULL, lag bigint NOT NULL, PRIMARY KEY (slot, node));
 ";
 
 /// Whether the tables have what was added last: what an earlier version made is completed.
 const IS_COMPLETE: &str = "
 SELECT EXISTS (
     SELECT 1 FROM information_schema.columns
-    WHERE table_schema = 'millstream' AND table_name = 'node' AND column_name = 'records')";
+    WHERE table_schema = 'millstream' AND table_name = 'node' AND column_name = 'records')
+    AND to_regclass('millstream.standby') IS NOT NULL";
 
 const FIRST_ROW: &str = "
 INSERT INTO millstream.cluster (format, name, secret, records) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";

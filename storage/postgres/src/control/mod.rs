@@ -8,6 +8,7 @@ mod changes;
 mod identity;
 mod lease;
 mod relocation;
+mod standby;
 mod table;
 mod upgrade;
 
@@ -24,6 +25,7 @@ use tokio::sync::{Notify, oneshot, watch};
 pub use identity::Identity;
 pub use lease::Lease;
 pub use relocation::{Arrival, Known, Place};
+pub use standby::Standby;
 pub use table::{Departed, Node, Organization, Secret, Slot, Table};
 
 /// How long a change of the control tables may be interrupted by a failover.

@@ -1,0 +1,206 @@
+//! The files that all nodes share: opening them, making checkpoints of the organizations that this node owns, and removing from
+//! the database what is archived.
+
+use super::Cluster;
+use crate::error::DomainError;
+use crate::server::Server;
+use crate::upkeep::{CHECKPOINT_BYTES_PER_SEC, wait};
+use model::RealmId;
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+use storage::StoreError;
+use storage::checkpoint::Pace;
+use storage::shared::{Archiving, SharedStore, Trimmed};
+
+/// The folder of bases in a data folder.
+pub(super) const BASES: &str = "base";
+
+/// How often due checkpoints are searched for.
+const TICK: Duration = Duration::from_secs(2);
+/// A checkpoint of an organization is made at most this often.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(600);
+/// How often frames are searched for that may be removed from the database.
+const TRIM_EVERY: Duration = Duration::from_secs(600);
+/// Time until an organization is tried again after a failure.
+const RETRY: Duration = Duration::from_secs(60);
+/// A checkpoint costs in proportion to the messages of an organization: one is made for this share of frames, as a divisor.
+const SHARE: u64 = 4;
+
+/// What is known of an organization.
+#[derive(Default)]
+struct Known {
+    /// The frame of the newest checkpoint; none if that was not read yet.
+    newest: Option<u64>,
+    made: Option<Instant>,
+    trimmed: Option<Instant>,
+    failed: Option<Instant>,
+}
+
+impl Known {
+    /// Whether a checkpoint is to be made of frame `stored`.
+    fn is_due(&self, stored: u64, messages: u64, frames_min: u64) -> bool {
+        let newest = self.newest.unwrap_or_default();
+        let is_rested = self.made.is_none_or(|made| made.elapsed() >= CHECKPOINT_EVERY);
+        is_rested && stored.saturating_sub(newest) >= frames_min.max(messages / SHARE)
+    }
+
+    fn may_trim(&self) -> bool {
+        self.trimmed.is_none_or(|trimmed| trimmed.elapsed() >= TRIM_EVERY)
+    }
+
+    fn may_try(&self) -> bool {
+        self.failed.is_none_or(|failed| failed.elapsed() >= RETRY)
+    }
+}
+
+impl Cluster {
+    /// The files that all nodes share, if there are any. `bases` is the folder of bases in the data folder.
+    pub(super) fn shared_store(&self, bases: &Path) -> Result<Option<SharedStore>, StoreError> {
+        let Some(open) = &self.options.shared else { return Ok(None) };
+        let place = open(self.control.name(), &self.mark());
+        let place = place.map_err(|why| {
+            let source = std::io::Error::other(why);
+            StoreError::Io { what: "cannot use the files of", path: "cluster".into(), source }
+        })?;
+        Ok(Some(SharedStore::new(place, bases)))
+    }
+
+    fn mark(&self) -> String {
+        format!("{}-{}", self.own.name, self.own.incarnation)
+    }
+
+    /// Live nodes that do not use the same files: what is archived would be lost to them.
+    fn strangers(&self, store: &SharedStore) -> Result<Vec<String>, StoreError> {
+        let table = self.table();
+        let live = table.nodes.values().filter(|node| node.is_alive());
+        let live: Vec<(&str, i64)> =
+            live.map(|node| (node.identity.name.as_str(), node.identity.incarnation)).collect();
+        Ok(store.strangers(&live)?.into_iter().map(str::to_owned).collect())
+    }
+}
+
+/// Makes checkpoints and trims logs, until the server stops.
+fn run(server: &Weak<Server>, cluster: &Arc<Cluster>, bases: &Path, is_stopping: &Arc<AtomicBool>) {
+    let pace = Pace::limited(CHECKPOINT_BYTES_PER_SEC, is_stopping.clone());
+    let (mut known, mut is_marked) = (HashMap::new(), false);
+    while wait(TICK, is_stopping) {
+        let Some(server) = server.upgrade() else { return };
+        let store = match cluster.shared_store(bases) {
+            Ok(Some(store)) => store,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, "the files that all nodes share cannot be used");
+                continue;
+            }
+        };
+        if !is_marked {
+            match store.mark(&cluster.own.name, cluster.own.incarnation) {
+                Ok(()) => is_marked = true,
+                Err(error) => tracing::warn!(%error, "the files that all nodes share cannot be written"),
+            }
+        }
+        server.keep_shared(cluster, (&store, &pace), &mut known);
+    }
+}
+
+impl Server {
+    /// Starts the thread of a node's background work, if there are files that all nodes share.
+    pub(crate) fn start_shared(self: &Arc<Self>, cluster: &Arc<Cluster>) -> Result<(), DomainError> {
+        if cluster.options.shared.is_none() {
+            tracing::info!(
+                "the nodes share no files: there are no checkpoints, and the database keeps all frames"
+            );
+            return Ok(());
+        }
+        let (weak, cluster, bases) = (Arc::downgrade(self), cluster.clone(), self.folder.bases());
+        self.upkeep.spawn("cluster-files", move |stop| run(&weak, &cluster, &bases, stop))
+    }
+
+    /// Does what is due for each organization that this node owns.
+    fn keep_shared(
+        &self,
+        cluster: &Cluster,
+        (store, pace): (&SharedStore, &Pace),
+        known: &mut HashMap<RealmId, Known>,
+    ) {
+        let owned = self.realms();
+        known.retain(|realm, _| owned.iter().any(|handle| handle.id() == *realm));
+        for realm in owned.iter().map(crate::handle::RealmHandle::id) {
+            let entry = known.entry(realm).or_default();
+            if !cluster.is_ready() || !entry.may_try() {
+                continue;
+            }
+            match self.keep_one(cluster, (store, pace), realm, entry) {
+                Ok(()) => entry.failed = None,
+                Err(error) => {
+                    entry.failed = Some(Instant::now());
+                    metrics::counter!("millstream_cluster_checkpoint_failures_total").increment(1);
+                    tracing::warn!(%realm, %error, "no checkpoint could be stored for all nodes, or no frames archived");
+                }
+            }
+        }
+    }
+
+    fn keep_one(
+        &self,
+        cluster: &Cluster,
+        (store, pace): (&SharedStore, &Pace),
+        realm: RealmId,
+        known: &mut Known,
+    ) -> Result<(), StoreError> {
+        let Some(handle) = self.realm(realm) else { return Ok(()) };
+        let (stored, messages) = {
+            let view = handle.shared.view.read();
+            (view.recent.stored_sequence().0, view.messages.all.len())
+        };
+        let (log, frames_min) = (self.log_of(realm), self.options.checkpoint_frames);
+        if stored < frames_min {
+            return Ok(());
+        }
+        if known.newest.is_none() {
+            known.newest = Some(store.checkpoints(realm)?.first().copied().unwrap_or_default());
+        }
+        if known.is_due(stored, messages, frames_min) {
+            if let Some(made) = store.make(&*log, realm, stored, pace)? {
+                metrics::counter!("millstream_cluster_checkpoints_total").increment(1);
+                (known.newest, known.made) = (Some(made.sequence), Some(Instant::now()));
+            }
+        }
+        let Some(keep) = cluster.options.log_keep.filter(|_| known.may_trim()) else { return Ok(()) };
+        known.trimmed = Some(Instant::now());
+        let strangers = cluster.strangers(store)?;
+        if !strangers.is_empty() {
+            tracing::warn!(
+                nodes = strangers.join(", "),
+                "these nodes do not share the files; nothing is archived"
+            );
+            return Ok(());
+        }
+        let keep = u64::try_from(keep.as_millis()).unwrap_or(u64::MAX);
+        let before = self.options.clock.now().0.saturating_sub(keep);
+        if let Trimmed::Before(first) = store.trim(&*log, Archiving { realm, before }, pace)? {
+            metrics::counter!("millstream_cluster_trims_total").increment(1);
+            tracing::info!(%realm, first, "archived frames were removed from the database");
+            // There may be more.
+            known.trimmed = None;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoint_is_due_after_a_share_of_the_messages() {
+        let known = Known { newest: Some(1_000), ..Known::default() };
+        assert!(!known.is_due(5_999, 0, 5_000) && known.is_due(6_000, 0, 5_000));
+        assert!(!known.is_due(6_000, 40_000, 5_000) && known.is_due(11_000, 40_000, 5_000));
+        let just_made = Known { made: Some(Instant::now()), ..known };
+        assert!(!just_made.is_due(1_000_000, 0, 5_000));
+    }
+}
