@@ -167,7 +167,7 @@ fn copy_files(sides: &Sides, is_outgoing: bool, realm: RealmId) -> Result<Carrie
             shared.display()
         )));
     }
-    let open = |config: &Config| Blobs::open(&config.blobs, &config.data, true);
+    let open = |config: &Config| Blobs::open(&config.blobs, config.files(), true);
     let failed = |error: crate::integrations::blobs::BlobError| CliError::Refused(error.to_string());
     let (own, node) = (open(&sides.own).map_err(failed)?, open(&sides.node).map_err(failed)?);
     let (from, to) = if is_outgoing { (own, node) } else { (node, own) };

@@ -76,7 +76,15 @@ impl Cluster {
             Some(followed) => Some(followed),
             None => self.load(log, trees, realm)?.map(FollowedRealm::new),
         };
-        let Some(followed) = storage::follow(log, trees, realm, before, frames_max)? else { return Ok(0) };
+        let followed = match storage::follow(log, trees, realm, before, frames_max) {
+            // The log was trimmed meanwhile, or is shorter than it was: the next time it is loaded anew.
+            Err(error @ StoreError::Log(LogError::OutOfRange { .. })) => {
+                trees.clear(realm)?;
+                return Err(error);
+            }
+            followed => followed?,
+        };
+        let Some(followed) = followed else { return Ok(0) };
         let sequence = followed.view.progress.sequence.0;
         self.prepared.lock().insert(realm, followed);
         Ok(sequence)

@@ -3,6 +3,7 @@
 
 use super::Cluster;
 use crate::error::DomainError;
+use crate::handle::RealmHandle;
 use crate::server::Server;
 use crate::upkeep::{CHECKPOINT_BYTES_PER_SEC, wait};
 use model::RealmId;
@@ -85,16 +86,15 @@ impl Cluster {
 /// Makes checkpoints and trims logs, until the server stops.
 fn run(server: &Weak<Server>, cluster: &Arc<Cluster>, bases: &Path, is_stopping: &Arc<AtomicBool>) {
     let pace = Pace::limited(CHECKPOINT_BYTES_PER_SEC, is_stopping.clone());
-    let (mut known, mut is_marked) = (HashMap::new(), false);
+    let (mut store, mut known, mut is_marked) = (None, HashMap::new(), false);
     while wait(TICK, is_stopping) {
         let Some(server) = server.upgrade() else { return };
-        let store = match cluster.shared_store(bases) {
-            Ok(Some(store)) => store,
-            Ok(None) => return,
-            Err(error) => {
-                tracing::warn!(%error, "the files that all nodes share cannot be used");
-                continue;
+        let Some(store) = &store else {
+            match cluster.shared_store(bases) {
+                Ok(opened) => store = opened,
+                Err(error) => tracing::warn!(%error, "the files that all nodes share cannot be used"),
             }
+            continue;
         };
         if !is_marked {
             match store.mark(&cluster.own.name, cluster.own.incarnation) {
@@ -102,7 +102,7 @@ fn run(server: &Weak<Server>, cluster: &Arc<Cluster>, bases: &Path, is_stopping:
                 Err(error) => tracing::warn!(%error, "the files that all nodes share cannot be written"),
             }
         }
-        server.keep_shared(cluster, (&store, &pace), &mut known);
+        server.keep_shared(cluster, (store, &pace), &mut known);
     }
 }
 
@@ -126,9 +126,15 @@ impl Server {
         (store, pace): (&SharedStore, &Pace),
         known: &mut HashMap<RealmId, Known>,
     ) {
-        let owned = self.realms();
-        known.retain(|realm, _| owned.iter().any(|handle| handle.id() == *realm));
-        for realm in owned.iter().map(crate::handle::RealmHandle::id) {
+        let owned: Vec<RealmId> = self.realms().iter().map(RealmHandle::id).collect();
+        let gone: Vec<RealmId> = known.keys().copied().filter(|realm| !owned.contains(realm)).collect();
+        for realm in gone {
+            known.remove(&realm);
+            if let Err(error) = store.forget_copies(realm) {
+                tracing::warn!(%realm, %error, "a copy of a checkpoint could not be removed");
+            }
+        }
+        for realm in owned {
             let entry = known.entry(realm).or_default();
             if !cluster.is_ready() || !entry.may_try() {
                 continue;
@@ -163,11 +169,11 @@ impl Server {
         if known.newest.is_none() {
             known.newest = Some(store.checkpoints(realm)?.first().copied().unwrap_or_default());
         }
-        if known.is_due(stored, messages, frames_min) {
-            if let Some(made) = store.make(&*log, realm, stored, pace)? {
-                metrics::counter!("millstream_cluster_checkpoints_total").increment(1);
-                (known.newest, known.made) = (Some(made.sequence), Some(Instant::now()));
-            }
+        let is_due = known.is_due(stored, messages, frames_min);
+        let made = if is_due { store.make(&*log, realm, stored, pace)? } else { None };
+        if let Some(made) = made {
+            metrics::counter!("millstream_cluster_checkpoints_total").increment(1);
+            (known.newest, known.made) = (Some(made.sequence), Some(Instant::now()));
         }
         let Some(keep) = cluster.options.log_keep.filter(|_| known.may_trim()) else { return Ok(()) };
         known.trimmed = Some(Instant::now());

@@ -82,7 +82,10 @@ impl Server {
     /// Follows organizations until the server ends.
     pub(crate) async fn run_standbys(server: Weak<Self>, cluster: Arc<Cluster>) {
         let (mut standbys, mut has_caught_up) = (Standbys::default(), false);
-        while cluster.options.standbys > 0 {
+        if cluster.options.standbys == 0 {
+            return;
+        }
+        loop {
             tokio::time::sleep(TICK).await;
             let Some(server) = server.upgrade() else { return };
             // What this node owns comes first.

@@ -22,6 +22,8 @@ mod control_tests;
 mod log_tests;
 #[cfg(test)]
 mod relocation_tests;
+#[cfg(test)]
+mod shared_tests;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 

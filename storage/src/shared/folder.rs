@@ -83,7 +83,7 @@ impl Place for SharedFolder {
         fs::remove_file(self.path.join(name))
     }
 
-    /// `store` syncs.
+    /// Has nothing left to do: each file was synced when it was stored.
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }

@@ -34,15 +34,15 @@ pub enum Trimmed {
 }
 
 impl SharedStore {
-    /// Archives and removes the next frames that may be removed, at most one file of them. Both checkpoints are read to their
-    /// ends before, and the archived frames after they were stored. The caller must own the organization.
+    /// Archives and removes the frames that may be removed. Both checkpoints are read to their ends before, and each file of
+    /// archived frames after it was stored. The caller must own the organization.
     ///
     /// # Errors
     /// Those of the log, the disk and the place; what could not be read back stays in the log.
     pub fn trim(&self, log: &dyn RealmLog, archiving: Archiving, pace: &Pace) -> Result<Trimmed, StoreError> {
         let realm = archiving.realm;
         let &[newest, older, ..] = &*self.checkpoints(realm)? else { return Ok(Trimmed::Nothing) };
-        let first = first_of(log, realm)?;
+        let mut first = first_of(log, realm)?;
         if first > older {
             return Ok(Trimmed::Nothing);
         }
@@ -50,21 +50,40 @@ impl SharedStore {
             return Ok(Trimmed::Nothing);
         };
         // Whole files, except before a checkpoint.
-        if upto < older && upto + 1 - first < FRAMES_MAX {
+        let is_worth = |first| first <= upto && (upto == older || upto + 1 - first >= FRAMES_MAX);
+        if !is_worth(first) {
             return Ok(Trimmed::Nothing);
         }
         self.verify(realm, newest)?;
         self.verify(realm, older)?;
-        let Some(last) = self.archive(log, realm, (first, upto), pace)? else { return Ok(Trimmed::Stopped) };
-        let mut before = first;
-        while before <= last {
-            before = (before + TRIM_FRAMES).min(last + 1);
-            log.trim(realm.0, before)?;
-            std::thread::sleep(TRIM_PAUSE);
-            if !pace.applied(before) {
+        while is_worth(first) {
+            let Some(last) = self.archive(log, realm, (first, upto), pace)? else {
+                return Ok(Trimmed::Stopped);
+            };
+            if !remove(log, realm, (first, last), pace)? {
                 return Ok(Trimmed::Stopped);
             }
+            first = last + 1;
         }
-        Ok(Trimmed::Before(before))
+        Ok(Trimmed::Before(first))
     }
+}
+
+/// Removes frames from the log, a few at a time. False: the server stops.
+fn remove(
+    log: &dyn RealmLog,
+    realm: RealmId,
+    (first, last): (u64, u64),
+    pace: &Pace,
+) -> Result<bool, StoreError> {
+    let mut before = first;
+    while before <= last {
+        before = (before + TRIM_FRAMES).min(last + 1);
+        log.trim(realm.0, before)?;
+        std::thread::sleep(TRIM_PAUSE);
+        if !pace.applied(before) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
