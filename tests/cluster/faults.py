@@ -116,7 +116,7 @@ async def wipe_node(run):
     deadline = time.monotonic() + RECOVERY_SECS
     while not with_checkpoint and time.monotonic() < deadline:
         await asyncio.sleep(0.5)
-        with_checkpoint = [realm for realm in owned if node.has_checkpoint(known[realm])]
+        with_checkpoint = [realm for realm in owned if node.checkpoints(known[realm])]
     others, frames = [other for other in run.nodes if other is not node], "millstream_cluster_opened_frames_total"
     before = [await run.in_thread(other.metric, frames) for other in others]
     since = time.monotonic()

@@ -43,6 +43,7 @@ class Node:
                 "MILLSTREAM_CLUSTER_NODE": self.name,
                 "MILLSTREAM_CLUSTER_ADVERTISE": self.url,
                 "MILLSTREAM_CLUSTER_SHARED_FOLDER": self.shared,
+                "MILLSTREAM_CLUSTER_LOG_KEEP": "1 day",
                 "MILLSTREAM_STORAGE_CHECKPOINT_FRAMES": CHECKPOINT_FRAMES,
             }
         words = [binary, "dev", "--empty", "--data", f"{self.folder}/data", "--listen", f"{self.host}:{port}"]
@@ -68,9 +69,9 @@ class Node:
             lines = answer.read().decode().splitlines()
         return sum(float(line.split()[1]) for line in lines if line.startswith(f"{name} "))
 
-    def has_checkpoint(self, realm):
-        """Whether the files that the nodes share have a checkpoint of an organization."""
-        return bool(glob.glob(f"{self.shared}/cluster/*/realm-{realm:010}/*.base"))
+    def checkpoints(self, realm):
+        """How many checkpoints of an organization are in the files that the nodes share."""
+        return len(glob.glob(f"{self.shared}/cluster/*/realm-{realm:010}/*.base"))
 
     def wait_until_ready(self, secs=START_SECS):
         wait_for(self.is_ready, f"start of {self.name}", secs, self.process)

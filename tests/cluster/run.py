@@ -23,6 +23,7 @@ import appends
 import faults
 import packages
 import rates
+import trimming
 from checker import RULES, check
 from history import History
 from load import Load
@@ -47,13 +48,14 @@ FAULTS = {
     "kill-standby-host": (faults.kill_standby_host, "patroni"),
     "wrong-node": (None, None),
     "rate": (None, None),
+    "trim": (None, None),
     "appends": (None, None),
     "kill-and-start": (faults.kill_and_start, "embedded"),
 }
 SHORT = ["calm", "wipe-node", "stop-node", "drain"]
 EMBEDDED = ["calm", "kill-and-start", "rate"]
 LONG = ["appends", "wrong-node", "calm", "drain", "kill-node", "stop-node", "wipe-node", "cut", "kill-postgres", "kill-standby-host",
-        "kill-database-host", "rate"]
+        "kill-database-host", "rate", "trim"]
 
 
 def arguments():
@@ -173,6 +175,10 @@ async def make_faults(names, options, cluster, realms):
     return rows, load
 
 
+async def trimmed(cluster, load, realm):
+    return [row async for row in trimming.trim(cluster, load, realm)]
+
+
 def judge(history):
     """A row for each rule of the checker, and what broke it."""
     violations = check(history)
@@ -198,6 +204,8 @@ def test(options):
         rows, load = asyncio.run(make_faults(names, options, cluster, realms))
         if "rate" in names:
             rows += rates.aggregate(realms, cluster.nodes)
+        if "trim" in names:
+            rows += asyncio.run(trimmed(cluster, load, realms[0]))
         history, violations = load.history, {}
         if history.sends:
             judged, violations = judge(history)

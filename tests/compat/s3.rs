@@ -11,6 +11,7 @@ use millstream::config::{Config, Overrides};
 use millstream::integrations::blobs::sweep::sweep;
 use millstream::integrations::blobs::{BlobError, BlobName, Blobs};
 use reqwest::Method;
+use std::io::Read as _;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -57,13 +58,18 @@ impl S3 {
         ]
     }
 
-    fn blobs(&self) -> Blobs {
+    fn config(&self) -> Config {
         let mut flags = Overrides::default();
         for (option, value) in self.settings() {
             flags = flags.set(option, "test", Some(value));
         }
         let config = Config::load(None, [], flags).expect("settings");
         assert!(!format!("{config:?}").contains(SECRET), "the debug output hides keys");
+        config
+    }
+
+    fn blobs(&self) -> Blobs {
+        let config = self.config();
         Blobs::open(&config.blobs, Path::new("/nowhere"), true).expect("files")
     }
 }
@@ -92,6 +98,32 @@ async fn s3_store_behaves_like_folder_store() {
     blobs.delete(&small).await.expect("gone");
     blobs.delete(&small).await.expect("still gone");
     assert!(matches!(blobs.get(&small).await, Err(BlobError::Missing)));
+}
+
+#[cfg(feature = "cluster")]
+#[tokio::test]
+async fn files_that_nodes_share_are_in_the_bucket() {
+    let Some(s3) = S3::start().await else { return };
+    let (config, blobs) = (s3.config(), s3.blobs());
+    let used = tokio::task::spawn_blocking(move || {
+        let open = millstream::integrations::blobs::shared::opener(&config).expect("a bucket");
+        let place = open("acme", "n1-1").expect("a place");
+        assert!(place.list("nodes").expect("listed").is_empty());
+        let content = vec![7; 9 << 20];
+        for name in ["nodes/n1-1", "realm-0000000001/a.base", "realm-0000000001/b.base"] {
+            place.store(name, &mut &*content).expect("stored");
+        }
+        place.sync().expect("durable");
+        let mut read = Vec::new();
+        place.open("realm-0000000001/a.base").expect("there").read_to_end(&mut read).expect("readable");
+        assert!(read == content);
+        place.remove("realm-0000000001/a.base").expect("removed");
+        let gone = place.open("realm-0000000001/a.base").err().map(|error| error.kind());
+        assert_eq!(gone, Some(std::io::ErrorKind::NotFound));
+        assert_eq!(place.list("realm-0000000001").expect("listed"), ["b.base"]);
+    });
+    used.await.expect("the place works");
+    assert_eq!(names_of(&blobs, "cluster/acme/nodes").await, ["cluster/acme/nodes/n1-1"]);
 }
 
 fn plan_with(s3: &S3) -> TestServerBuilder {

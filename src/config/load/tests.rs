@@ -138,6 +138,16 @@ const PROBLEMS: &[(&str, Variables<'static>, &str)] = &[
         "millstream.toml:2: `blobs.bucket` must name a bucket, because blobs.kind is \"s3\"",
     ),
     (
+        "[cluster]\ndatabase = \"postgres://db/x\"\nnode = \"n\"\nadvertise = \"http://n\"\nlog_keep = \"7 days\"",
+        &[],
+        "millstream.toml:5: `cluster.shared_folder` must be set, or blobs.kind be \"s3\", because cluster.log_keep is not \"all\"",
+    ),
+    (
+        "[cluster]\nlog_keep = \"7d\"",
+        &[],
+        "millstream.toml:2: `cluster.log_keep` must be \"all\" or 1 to 36600 days, such as \"30 days\"",
+    ),
+    (
         "[push]\nservice_url = \"x\"",
         &[],
         "millstream.toml:2: `push.service_url` must be an address such as https://service.example.com",
