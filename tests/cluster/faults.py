@@ -18,8 +18,8 @@ from report import Row
 #: How long the load runs on after a fault, so that what comes late is seen.
 AFTERWARDS_SECS = 2.0
 RECOVERY_SECS = 60.0
-#: What a standby may lack, on average: an organization is followed at the latest after 256 frames and every three seconds.
-TAIL_FRAMES = 256
+#: What a takeover may have to read, on average: a standby reads the end of the log while the lease of the owner ends.
+TAIL_FRAMES = 5
 
 
 class Run:
