@@ -86,7 +86,8 @@ fn cluster_conflicts(config: &Config) -> Vec<Conflict> {
     let mut found: Vec<Conflict> =
         missing.map(|(option, _)| Conflict { option, because, text: text() }).collect();
     if cluster.is_on() && config.journal.keep.is_some() {
-        let text = "must be \"all\" on a node of a cluster, where cluster.log_keep takes its place".to_owned();
+        let text =
+            "must be \"all\" on a node of a cluster, where cluster.log_keep takes its place".to_owned();
         found.push(Conflict { option: "journal.keep", because, text });
     }
     let has_shared = config.blobs.kind == BlobKind::S3 || cluster.shared_folder().is_some();

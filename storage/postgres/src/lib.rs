@@ -29,7 +29,8 @@ pub mod testing;
 
 pub use connect::Database;
 pub use control::{
-    Arrival, Control, Departed, Identity, Known, Lease, Node, Organization, Place, Secret, Slot, Standby, Table,
+    Arrival, Control, Departed, Identity, Known, Lease, Node, Organization, Place, Secret, Slot, Standby,
+    Table,
 };
 pub use error::PgError;
 pub use log::{Guard, PgLog, PgLogOptions};
