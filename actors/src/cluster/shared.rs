@@ -14,6 +14,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use storage::StoreError;
 use storage::checkpoint::Pace;
+use storage::codec::RECORDS;
 use storage::shared::{Archiving, SharedStore, Trimmed};
 
 /// The folder of bases in a data folder.
@@ -136,7 +137,9 @@ impl Server {
         }
         for realm in owned {
             let entry = known.entry(realm).or_default();
-            if !cluster.is_ready() || !entry.may_try() {
+            // Checkpoints have rows of this release, which nodes of the one before may not be able to read.
+            let may_write = cluster.table().records == RECORDS;
+            if !may_write || !cluster.is_ready() || !entry.may_try() {
                 continue;
             }
             match self.keep_one(cluster, (store, pace), realm, entry) {
