@@ -193,6 +193,7 @@ mod tests {
                 advertise: String::new(),
                 lease_secs: 5.0,
                 is_draining: false,
+                records: 1,
             };
             table.nodes.insert((*name).to_owned(), node);
         }
