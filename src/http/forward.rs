@@ -98,6 +98,7 @@ async fn enter((gateway, app): (&Gateway, &App), request: &HttpRequest, mut payl
         return Entered::Here(payload, None);
     };
     let hops = gateway.hops(request.headers());
+    let known_epoch = gateway.epoch(request.headers());
     let deadline = Instant::now() + if hops == 0 { WAIT_MAX } else { WAIT_PASSED_MAX };
     loop {
         match gateway.cluster.locate(&app.server, &subdomain) {
@@ -108,7 +109,10 @@ async fn enter((gateway, app): (&Gateway, &App), request: &HttpRequest, mut payl
             }
             Located::Lapsed => return Entered::Answered(lapsed()),
             Located::Moving => {}
-            Located::There(_) if hops >= HOPS_MAX => {}
+            // The node that has passed it on knows a newer owner, probably this one.
+            Located::There(address) if address.epoch < known_epoch => gateway.cluster.refresh(),
+            // That node waits, and asks again. If this one waited, none of them would learn of a newer owner.
+            Located::There(_) if hops >= HOPS_MAX => return Entered::Answered(misdirected(hops)),
             Located::There(address) => {
                 match send((gateway, app), request, payload, (&address, hops + 1)).await {
                     Passed::Answered(response) => return Entered::Answered(response),

@@ -55,6 +55,11 @@ impl Gateway {
         hops_of(&self.key, headers)
     }
 
+    /// The epoch under which the node that has passed on a request knows the owner; 0 for a request of a client.
+    pub fn epoch(&self, headers: &HeaderMap) -> i64 {
+        epoch_of(&self.key, headers)
+    }
+
     /// The client's address, if another node has passed on the request.
     pub fn client(&self, headers: &HeaderMap) -> Option<IpAddr> {
         client_of(&self.key, headers)
@@ -81,6 +86,11 @@ fn hops_of(key: &str, headers: &HeaderMap) -> u32 {
     hops.unwrap_or(HOPS_MAX)
 }
 
+fn epoch_of(key: &str, headers: &HeaderMap) -> i64 {
+    let given = headers.get(&EPOCH).filter(|_| hops_of(key, headers) > 0);
+    given.and_then(|epoch| epoch.to_str().ok()?.parse().ok()).unwrap_or_default()
+}
+
 fn client_of(key: &str, headers: &HeaderMap) -> Option<IpAddr> {
     if hops_of(key, headers) == 0 {
         return None;
@@ -105,6 +115,7 @@ mod tests {
             headers.insert(KEY, HeaderValue::from_static(key));
             headers.insert(HOPS, HeaderValue::from_static(hops));
             headers.insert(CLIENT, HeaderValue::from_static("10.0.0.9"));
+            headers.insert(EPOCH, HeaderValue::from_static("7"));
             headers
         };
         let client: Option<IpAddr> = "10.0.0.9".parse().ok();
@@ -116,6 +127,7 @@ mod tests {
             ("", "1", (0, None)),
         ] {
             let headers = headers(key, hops);
+            assert_eq!(epoch_of("secret", &headers), if expected.0 > 0 { 7 } else { 0 }, "{key} {hops}");
             assert_eq!(
                 (hops_of("secret", &headers), client_of("secret", &headers)),
                 expected,

@@ -77,6 +77,11 @@ impl Cluster {
         visit.map_or(Located::Moving, Located::Here)
     }
 
+    /// Reads the tables again soon.
+    pub fn refresh(&self) {
+        self.control.refresh();
+    }
+
     /// The state of this node.
     pub fn status(&self, server: &Server) -> NodeStatus {
         let lease = self.control.lease();
