@@ -170,7 +170,7 @@ impl Server {
             return Ok(());
         }
         if known.newest.is_none() {
-            known.newest = Some(store.checkpoints(realm)?.first().copied().unwrap_or_default());
+            known.newest = Some(store.own_checkpoints(&*log, realm)?.first().copied().unwrap_or_default());
         }
         let is_due = known.is_due(stored, messages, frames_min);
         let made = if is_due { store.make(&*log, realm, stored, pace)? } else { None };

@@ -5,7 +5,7 @@ use crate::base::UNFINISHED;
 use crate::base::file::{self, Header, Kind, Reading};
 use crate::checkpoint::{Pace, folder_name, frame_checksum};
 use crate::error::StoreError;
-use crate::log::{FrameBytes, RealmLog};
+use crate::log::{FrameBytes, Frames, LogError, RealmLog};
 use crate::private_files::create_private;
 use crate::view::Row;
 use model::RealmId;
@@ -109,6 +109,33 @@ impl SharedStore {
         Ok(Some(segment.last))
     }
 
+    /// Refuses to go on when there are archived frames from `first` on that are not those of the log: they are of a history that
+    /// the log had before its database was restored from a backup, and reading could not tell them from what is archived next.
+    pub(super) fn check_archives(
+        &self,
+        log: &dyn RealmLog,
+        realm: RealmId,
+        first: u64,
+    ) -> Result<(), StoreError> {
+        for segment in self.segments(realm)?.into_iter().filter(|segment| segment.last >= first) {
+            let from = segment.first.max(first);
+            let archived = self.archived_in(realm, vec![segment], (from, segment.last));
+            let mut frames: Frames = match log.read(realm.0, from) {
+                Err(LogError::OutOfRange { .. }) => Box::new(std::iter::empty()),
+                frames => frames?,
+            };
+            for archived in archived {
+                if frames.next().transpose()?.is_none_or(|frame| archived.as_ref().ok() != Some(&frame)) {
+                    return Err(Kind::Frames.damaged(&format!(
+                        "{} does not match the log; nothing more is archived until it is moved away",
+                        segment.name(realm)
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Reads a file of frames to its end.
     fn digest(&self, realm: RealmId, segment: Segment) -> Result<Digest, StoreError> {
         let mut reading = self.reading(realm, segment)?;
@@ -133,8 +160,11 @@ impl SharedStore {
         realm: RealmId,
         (from, upto): (u64, u64),
     ) -> Result<Archived<'_>, StoreError> {
-        let segments = self.segments(realm)?;
-        Ok(Archived { store: self, realm, segments, reading: None, found: VecDeque::new(), next: from, upto })
+        Ok(self.archived_in(realm, self.segments(realm)?, (from, upto)))
+    }
+
+    fn archived_in(&self, realm: RealmId, segments: Vec<Segment>, (next, upto): (u64, u64)) -> Archived<'_> {
+        Archived { store: self, realm, segments, reading: None, found: VecDeque::new(), next, upto }
     }
 }
 

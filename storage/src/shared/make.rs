@@ -43,7 +43,7 @@ impl SharedStore {
             self.remove(&name)?;
             return Err(error);
         }
-        for old in self.checkpoints(realm)?.into_iter().skip(KEPT) {
+        for old in self.own_checkpoints(log, realm)?.into_iter().skip(KEPT) {
             self.remove(&checkpoint_name(realm, old))?;
         }
         tracing::info!(%realm, sequence = upto, bytes, "checkpoint stored for all nodes");

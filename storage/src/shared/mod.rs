@@ -27,9 +27,10 @@ pub use trim::{Archiving, Trimmed};
 
 use crate::backup::Place;
 use crate::base::file::{Kind, Reading};
-use crate::base::{Bases, file_name, sequence_of};
-use crate::checkpoint::folder_name;
+use crate::base::{Bases, file_name, first_of, sequence_of};
+use crate::checkpoint::{folder_name, frame_checksum};
 use crate::error::StoreError;
+use crate::log::{LogError, RealmLog};
 use crate::private_files::create_private;
 use model::RealmId;
 use std::fmt;
@@ -76,6 +77,35 @@ impl SharedStore {
     fn names(&self, realm: RealmId) -> Result<Vec<String>, StoreError> {
         let folder = folder_name(realm);
         self.place.list(&folder).map_err(|error| self.failed("cannot list", &folder, error))
+    }
+
+    /// The sequences of the checkpoints of an organization that this log has or continues, newest first. After its database was
+    /// restored from a backup, there may be others: they are neither used nor removed.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`], and those of the log.
+    pub fn own_checkpoints(&self, log: &dyn RealmLog, realm: RealmId) -> Result<Vec<u64>, StoreError> {
+        let first = first_of(log, realm)?;
+        let mut own = Vec::new();
+        for sequence in self.checkpoints(realm)?.into_iter().filter(|sequence| *sequence + 1 >= first) {
+            let is_own = sequence < first || self.is_of(log, realm, sequence)?;
+            own.extend(is_own.then_some(sequence));
+        }
+        Ok(own)
+    }
+
+    /// Whether a checkpoint stands for the frame that a log has. A damaged one does not.
+    fn is_of(&self, log: &dyn RealmLog, realm: RealmId, sequence: u64) -> Result<bool, StoreError> {
+        let frame = match log.read(realm.0, sequence) {
+            Err(LogError::OutOfRange { .. }) => None,
+            frames => frames?.next().transpose()?,
+        };
+        let reading =
+            self.open(&checkpoint_name(realm, sequence)).and_then(|file| Reading::new(Kind::Base, file));
+        Ok(match (frame, reading) {
+            (Some(frame), Ok(reading)) => reading.header.frame == frame_checksum(&frame),
+            (None, _) | (_, Err(_)) => false,
+        })
     }
 
     /// The sequences of the checkpoints of an organization, newest first.

@@ -217,6 +217,45 @@ fn archives_that_overlap_are_read_once() {
     assert_eq!(case.open().unwrap(), 301);
 }
 
+#[test]
+fn files_of_another_history_are_left_alone() {
+    let case = Case::new();
+    let store = case.make(&[300, 600]);
+    case.trim(&store, LAST).unwrap();
+    store.make(&case.log, REALM, 700, &Pace::unlimited()).unwrap().unwrap();
+    case.trim(&store, LAST).unwrap();
+    let names = || {
+        let mut names = store.place.list("realm-0000000003").unwrap();
+        names.sort();
+        names
+    };
+    let before = names();
+    // The database was restored to a state from before everything that is in these files, and went on.
+    let mut run = Run::new(memory_log());
+    run.frame(first_facts());
+    for id in 1..=450 {
+        run.frame(vec![sent(channel_message(id, 1, 2, "other"))]);
+    }
+    let (other, trees) = case.node();
+    assert!(other.load(&run.log, &trees, REALM, None).unwrap().is_none());
+    assert!(other.own_checkpoints(&run.log, REALM).unwrap().is_empty());
+    for upto in [350, 400, 450] {
+        assert!(other.make(&run.log, REALM, upto, &Pace::unlimited()).unwrap().is_some());
+    }
+    assert_eq!(other.own_checkpoints(&run.log, REALM).unwrap(), [450, 400]);
+    let archiving = Archiving { realm: REALM, before: u64::MAX };
+    let error = other.trim(&run.log, archiving, &Pace::unlimited()).unwrap_err();
+    assert!(error.to_string().contains("moved away"), "{error}");
+    assert_eq!(first_of(&run.log, REALM).unwrap(), 1);
+    assert!(before.iter().all(|name| names().contains(name)), "{before:?} {:?}", names());
+    // The former database comes back, and has everything.
+    assert_eq!(case.open().unwrap(), 701);
+    for name in before.iter().filter(|name| name.ends_with(".frames")) {
+        fs::remove_file(case.file(name)).unwrap();
+    }
+    assert_eq!(other.trim(&run.log, archiving, &Pace::unlimited()).unwrap(), Trimmed::Before(401));
+}
+
 /// What a place does wrong with frames or checkpoints that are stored.
 #[derive(Clone, Copy, Debug)]
 enum Fault {

@@ -41,7 +41,7 @@ impl SharedStore {
     /// Those of the log, the disk and the place; what could not be read back stays in the log.
     pub fn trim(&self, log: &dyn RealmLog, archiving: Archiving, pace: &Pace) -> Result<Trimmed, StoreError> {
         let realm = archiving.realm;
-        let &[newest, older, ..] = &*self.checkpoints(realm)? else { return Ok(Trimmed::Nothing) };
+        let &[newest, older, ..] = &*self.own_checkpoints(log, realm)? else { return Ok(Trimmed::Nothing) };
         let mut first = first_of(log, realm)?;
         if first > older {
             return Ok(Trimmed::Nothing);
@@ -54,6 +54,7 @@ impl SharedStore {
         if !is_worth(first) {
             return Ok(Trimmed::Nothing);
         }
+        self.check_archives(log, realm, first)?;
         self.verify(realm, newest)?;
         self.verify(realm, older)?;
         while is_worth(first) {
