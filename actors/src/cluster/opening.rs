@@ -36,6 +36,7 @@ impl Cluster {
             )));
         }
         self.register()?;
+        self.leave_first_mark(&folder.bases());
         let log_options = PgLogOptions {
             guard: Some(self.guard()),
             requirements: super::requirements(&self.options),

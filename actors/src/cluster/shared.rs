@@ -74,6 +74,28 @@ impl Cluster {
         format!("{}-{}", self.own.name, self.own.incarnation)
     }
 
+    /// Shows the other nodes that this one uses the same files. Returns whether it could.
+    fn leave_mark(&self, store: &SharedStore) -> bool {
+        let left = store.mark(&self.own.name, self.own.incarnation);
+        if let Err(error) = &left {
+            tracing::warn!(%error, "the files that all nodes share cannot be written");
+        }
+        left.is_ok()
+    }
+
+    /// The same for a node that has just joined: nothing is archived while a node has left no mark. On a thread of its own,
+    /// because a bucket is used through a runtime, and the caller may be on another one.
+    pub(super) fn leave_first_mark(&self, bases: &Path) {
+        let leave = || match self.shared_store(bases) {
+            Ok(Some(store)) => _ = self.leave_mark(&store),
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "the files that all nodes share cannot be used"),
+        };
+        if std::thread::scope(|scope| scope.spawn(leave).join()).is_err() {
+            tracing::error!("the mark of this node could not be left");
+        }
+    }
+
     /// Live nodes that do not use the same files: what is archived would be lost to them.
     fn strangers(&self, store: &SharedStore) -> Result<Vec<String>, StoreError> {
         let table = self.table();
@@ -97,12 +119,7 @@ fn run(server: &Weak<Server>, cluster: &Arc<Cluster>, bases: &Path, is_stopping:
             }
             continue;
         };
-        if !is_marked {
-            match store.mark(&cluster.own.name, cluster.own.incarnation) {
-                Ok(()) => is_marked = true,
-                Err(error) => tracing::warn!(%error, "the files that all nodes share cannot be written"),
-            }
-        }
+        is_marked = is_marked || cluster.leave_mark(store);
         server.keep_shared(cluster, (store, &pace), &mut known);
     }
 }

@@ -140,6 +140,10 @@ impl Standbys {
         };
         let applied = tokio::task::spawn_blocking(task).await;
         cluster.busy.lock().remove(&slot);
+        if cluster.table().slots.get(&slot).is_some_and(|slot| cluster.is_coming(slot)) {
+            // Another task for the slot may have found it busy.
+            cluster.control.refresh();
+        }
         let entry = self.known.entry(realm).or_default();
         entry.at = Some(Instant::now());
         match applied.map_err(|error| error.to_string()).and_then(|done| done.map_err(|e| e.to_string())) {
@@ -171,6 +175,11 @@ impl Standbys {
 }
 
 impl Cluster {
+    /// Whether a slot is this node's or is to be moved here.
+    fn is_coming(&self, slot: &postgres::Slot) -> bool {
+        self.owns(slot) || slot.target.as_ref() == Some(&self.own.name)
+    }
+
     /// Whether an organization is in memory already, or there is room for another one.
     fn has_room_for(&self, realm: RealmId) -> bool {
         let prepared = self.prepared.lock();
