@@ -32,7 +32,7 @@ impl Server {
     }
 
     /// Whether the logs are in a cluster's database.
-    pub(crate) fn is_node(&self) -> bool {
+    pub fn is_node(&self) -> bool {
         self.node.is_some()
     }
 

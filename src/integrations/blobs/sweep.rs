@@ -17,9 +17,8 @@ const EVERY: Duration = Duration::from_secs(6 * 3600);
 
 /// Sweeps the files of all organizations every few hours, for as long as the server runs.
 pub async fn sweep_regularly(blobs: Blobs, server: Arc<Server>) {
-    let (unfinished, started) = (blobs.clone(), SystemTime::now());
-    // Nothing that a request of this server is writing is older than the server.
-    if tokio::task::spawn_blocking(move || unfinished.delete_unfinished(started)).await.is_err() {
+    let (unfinished, before) = (blobs.clone(), unfinished_before(SystemTime::now(), server.is_node()));
+    if tokio::task::spawn_blocking(move || unfinished.delete_unfinished(before)).await.is_err() {
         tracing::warn!("unfinished files could not be cleaned up");
     }
     let mut tick = tokio::time::interval(EVERY);
@@ -31,6 +30,12 @@ pub async fn sweep_regularly(blobs: Blobs, server: Arc<Server>) {
             Err(error) => tracing::warn!(%error, "unused files could not be cleaned up"),
         }
     }
+}
+
+/// When an unfinished file was last written that no request is writing any more, for a server that has started now: nothing that
+/// its own requests write is older, but other nodes may share the folder.
+fn unfinished_before(started: SystemTime, is_node: bool) -> SystemTime {
+    started - Duration::from_secs(if is_node { UNNAMED_SECS_MAX } else { 0 })
 }
 
 /// Deletes unused files that are old enough, and returns their number. After an error, the next sweep continues.
@@ -70,4 +75,18 @@ async fn sweep_folder(
         }
     }
     Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_leaves_what_other_nodes_may_be_writing() {
+        let now = SystemTime::now();
+        let paused_upload = now - Duration::from_secs(600);
+        assert!(paused_upload < unfinished_before(now, false), "of this server's former process");
+        assert!(paused_upload > unfinished_before(now, true), "perhaps of another node");
+        assert!(now - Duration::from_secs(UNNAMED_SECS_MAX + 1) < unfinished_before(now, true));
+    }
 }
