@@ -82,7 +82,11 @@ impl Hosts {
         {
             return [self.scheme, "://", host].concat();
         }
-        let subdomain = realm.directory().realm().subdomain.clone();
+        self.url_of(&realm.directory().realm().subdomain)
+    }
+
+    /// The URL of the organization with a subdomain.
+    pub fn url_of(&self, subdomain: &str) -> String {
         let dot = if subdomain.is_empty() { "" } else { "." };
         if let Some(url) = &self.external {
             let name = url.host_str().unwrap_or_default();
@@ -90,7 +94,7 @@ impl Hosts {
             return format!("{}://{subdomain}{dot}{name}{port}", url.scheme());
         }
         let listening = *self.listening.read();
-        match subdomain.as_str() {
+        match subdomain {
             "" => format!("{}://{listening}", self.scheme),
             _ => format!("{}://{subdomain}.localhost:{}", self.scheme, listening.port()),
         }

@@ -7,6 +7,7 @@
 
 use super::address::client_address;
 use super::app::App;
+use super::ask_nodes;
 use super::error::ApiError;
 use super::gateway::{Gateway, HOPS_MAX, is_reading};
 use super::pass_on::{Passed, body_of, pass_on};
@@ -47,6 +48,9 @@ pub async fn respond<F: Future<Output = HttpResponse>>(
     mut payload: Payload,
     here: impl Fn(HttpRequest, Payload) -> F,
 ) -> HttpResponse {
+    if ask_nodes::is_question(gateway, &request) {
+        return ask_nodes::answer(app, payload).await;
+    }
     let method = request.method().clone();
     for again in 0.. {
         let visit = match enter((gateway, app), &request, payload).await {

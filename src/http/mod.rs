@@ -6,6 +6,8 @@ pub mod address;
 pub mod admission;
 pub mod admit;
 pub mod app;
+#[cfg(feature = "cluster")]
+pub mod ask_nodes;
 pub mod basic_auth;
 pub mod body;
 pub mod browser;
@@ -21,6 +23,7 @@ pub mod error;
 pub mod file_stream;
 #[cfg(feature = "cluster")]
 mod forward;
+pub mod found_accounts;
 #[cfg(feature = "cluster")]
 pub mod gateway;
 pub mod host;

@@ -3,10 +3,13 @@
 
 use super::login::{Next, go_to};
 use super::{MessagePage, page};
+#[cfg(feature = "cluster")]
+use crate::http::ask_nodes;
+use crate::http::found_accounts;
 use crate::http::{ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params};
 use crate::rate_limit::Bucket;
 use actix_web::http::StatusCode;
-use actors::{RealmHandle, commands};
+use actors::RealmHandle;
 use askama::Template;
 use rules::text::strip;
 
@@ -107,21 +110,12 @@ pub async fn find(
 
 /// Sends the list of the organizations in which an address has an account; nothing without any.
 async fn send_list(app: &App, address: String) {
-    let has_account = |realm: &RealmHandle| {
-        let directory = realm.directory();
-        let user = directory.user_by_email(&address);
-        let user = user.filter(|user| user.delivery_email.eq_ignore_ascii_case(&address));
-        directory.realm().is_active && user.is_some_and(|user| user.is_active && !user.is_bot())
-    };
-    let found: Vec<RealmHandle> = app.server.realms().into_iter().filter(has_account).collect();
-    let Some(first) = found.first() else { return };
-    let name_and_url =
-        |realm: &RealmHandle| (realm.directory().realm().name.clone(), app.hosts.url(realm, None));
-    let organizations = found.iter().map(name_and_url).collect();
-    let Some(user) = first.directory().user_by_email(&address).map(|user| user.id) else { return };
-    if let Err(error) = first.execute(commands::SendFoundAccounts { user, organizations }).await {
-        tracing::warn!(%error, "a mail with the organizations of an address could not be sent");
+    #[cfg(feature = "cluster")]
+    if let Some(gateway) = &app.gateway {
+        return ask_nodes::send_list(gateway, app, address).await;
     }
+    let organizations = found_accounts::organizations(app, &address);
+    found_accounts::send(app, &address, organizations).await;
 }
 
 /// Says that the lists were sent.
@@ -153,12 +147,13 @@ pub async fn go(
     Params(GoRequest { subdomain, next: Next(next) }): Params<GoRequest>,
 ) -> HandlerResult {
     let realm = app.server.realm_by_subdomain(&subdomain).filter(RealmHandle::is_active);
-    let Some(realm) = realm else {
+    // An organization on another node may be deactivated: its own pages say so.
+    if realm.is_none() && !app.server.is_placed_away(&subdomain) {
         let problem = "There is no organization with this name on this server.";
         return go_form(&app, token, (&next, &subdomain), (Some(problem), None));
-    };
+    }
     let path = percent_encoding::utf8_percent_encode(&next, percent_encoding::NON_ALPHANUMERIC);
-    let url = format!("{}/login/?next={path}", app.hosts.url(&realm, None));
+    let url = format!("{}/login/?next={path}", app.hosts.url_of(&subdomain));
     go_form(&app, token, (&next, &subdomain), (None, Some(&url)))
 }
 

@@ -173,6 +173,12 @@ class Load:
             await asyncio.sleep(0.02)
             self.longest_pause = max(self.longest_pause, time.monotonic() - started - 0.02)
 
+    def take_out(self, node):
+        """Sends the clients of a node to the next one, as a load balancer does before the node is stopped."""
+        for client in self.clients:
+            if client.node is node:
+                client.at = (client.at + 1) % len(self.nodes)
+
     def return_home(self):
         """Spreads the clients over all nodes again after a fault."""
         for client in self.clients:

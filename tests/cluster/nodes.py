@@ -59,6 +59,11 @@ class Node:
         self.process.start()
         return self
 
+    def use(self, binary):
+        """The build of the next start."""
+        self.process.command = [binary if word == self.binary else word for word in self.process.command]
+        self.binary = binary
+
     def wipe(self):
         """Removes the data folder of the process, which has ended."""
         shutil.rmtree(f"{self.folder}/data")

@@ -21,9 +21,11 @@ import time
 
 import appends
 import faults
+import finding
 import packages
 import rates
 import trimming
+import upgrading
 from checker import RULES, check
 from history import History
 from load import Load
@@ -49,13 +51,15 @@ FAULTS = {
     "wrong-node": (None, None),
     "rate": (None, None),
     "trim": (None, None),
+    "find": (None, None),
     "appends": (None, None),
+    "upgrade": (upgrading.upgrade_each, "next"),
     "kill-and-start": (faults.kill_and_start, "embedded"),
 }
-SHORT = ["calm", "wipe-node", "stop-node", "drain"]
+SHORT = ["find", "calm", "wipe-node", "stop-node", "drain"]
 EMBEDDED = ["calm", "kill-and-start", "rate"]
-LONG = ["appends", "wrong-node", "calm", "drain", "kill-node", "stop-node", "wipe-node", "cut", "kill-postgres", "kill-standby-host",
-        "kill-database-host", "rate", "trim"]
+LONG = ["appends", "find", "wrong-node", "calm", "drain", "kill-node", "stop-node", "wipe-node", "cut", "kill-postgres", "kill-standby-host",
+        "kill-database-host", "upgrade", "rate", "trim"]
 
 
 def arguments():
@@ -64,6 +68,7 @@ def arguments():
     parser.add_argument("form", choices=forms)
     parser.add_argument("names", nargs="*", help=f"instead of those of the form: {', '.join(FAULTS)}; for verify: the file")
     parser.add_argument("--binary", default="target/release/millstream")
+    parser.add_argument("--next-binary", metavar="FILE", help="a build with `--features next-records`, for upgrade")
     parser.add_argument("--database", choices=["plain", "patroni"], help="default: patroni for long and up, else plain")
     parser.add_argument("--tls", action="store_true", help="nodes verify the certificates of the databases; needs openssl")
     parser.add_argument("--install", action="store_true", help="install missing Debian packages, as root; no service is started")
@@ -81,6 +86,8 @@ def arguments():
     if not os.path.exists(options.binary) and options.form not in ("status", "down", "verify"):
         parser.error(f"{options.binary} does not exist: cargo build --release, or --binary")
     options.binary = os.path.abspath(options.binary)
+    if options.next_binary:
+        options.next_binary = os.path.abspath(options.next_binary)
     if options.database is None:
         options.database = "patroni" if options.form in ("long", "up") else "plain"
     if options.stop_secs is None:
@@ -138,7 +145,9 @@ def chosen(options):
     left_out, without_network = [], "cut" in names and Network.unavailable()
     for name in names:
         needs = FAULTS[name][1]
-        if needs == "patroni" and options.database != "patroni":
+        if needs == "next" and not options.next_binary:
+            left_out.append((name, "needs --next-binary"))
+        elif needs == "patroni" and options.database != "patroni":
             left_out.append((name, "needs --database patroni"))
         elif (needs == "embedded") != (options.form == "embedded") and name not in ("calm", "rate"):
             left_out.append((name, "is for a single server" if needs == "embedded" else "needs a cluster"))
@@ -153,6 +162,8 @@ def chosen(options):
 async def make_faults(names, options, cluster, realms):
     """The load with its faults; the rows of the table and the history."""
     rows = list(appends.append_rates(cluster.database)) if "appends" in names else []
+    if "find" in names:
+        rows += finding.find(cluster.nodes, realms)
     if "wrong-node" in names:
         rows += [row async for row in rates.wrong_node(realms, cluster.nodes)]
     under_load = [name for name in names if FAULTS[name][0]]
@@ -165,7 +176,7 @@ async def make_faults(names, options, cluster, realms):
     for name in under_load:
         print(f"fault: {name}", flush=True)
         try:
-            more = (options.stop_secs,) if name == "stop-node" else ()
+            more = {"stop-node": [options.stop_secs], "upgrade": [options.next_binary]}.get(name, [])
             await FAULTS[name][0](run, *more)
         except (ClusterError, OSError, KeyError) as error:
             rows.append(Row(name, f"not finished: {type(error).__name__}: {error}", None, 0))

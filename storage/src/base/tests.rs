@@ -10,6 +10,7 @@ use crate::log::{Journal, JournalOptions, SyncPolicy};
 use crate::open::open_realm;
 use model::fact::DeletedFrom;
 use model::{ChannelId, Fact, Flag, FlagOp, MessageFact, MessageId, MessageRanges};
+use std::io::ErrorKind;
 use tempfile::TempDir;
 
 const MESSAGES: u32 = 600;
@@ -112,7 +113,11 @@ fn copy_folder(from: &Path, to: &Path) {
         if entry.path().is_dir() {
             copy_folder(&entry.path(), &target);
         } else {
-            fs::copy(entry.path(), target).unwrap();
+            // The journal is open: a file in reserve may get its name meanwhile.
+            match fs::copy(entry.path(), target) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                copied => drop(copied.unwrap()),
+            }
         }
     }
 }
