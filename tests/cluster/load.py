@@ -125,7 +125,8 @@ class Client:
         """Reads at a random node: a former owner would answer with old messages."""
         while True:
             await asyncio.sleep(self.load.read_interval * random.uniform(0.5, 1.5))
-            await self.read_one(random.choice(self.load.nodes), self.reading)
+            nodes = [node for node in self.load.nodes if node is not self.load.taken_out]
+            await self.read_one(random.choice(nodes), self.reading)
 
     async def read_one(self, node, connection, secs=REQUEST_SECS):
         narrow = json.dumps([["channel", CHANNEL], ["topic", TOPIC]])
@@ -151,6 +152,8 @@ class Load:
             for realm in realms for number, account in enumerate(realm.accounts)
         ]
         self.realms = realms
+        #: A node to which nothing is sent, because it is about to be stopped.
+        self.taken_out = None
         self.interval = len(self.clients) / sends_per_sec
         self.read_interval = len(self.clients) / reads_per_sec
         self.is_ending, self.longest_pause = False, 0.0
@@ -175,12 +178,14 @@ class Load:
 
     def take_out(self, node):
         """Sends the clients of a node to the next one, as a load balancer does before the node is stopped."""
+        self.taken_out = node
         for client in self.clients:
             if client.node is node:
                 client.at = (client.at + 1) % len(self.nodes)
 
     def return_home(self):
         """Spreads the clients over all nodes again after a fault."""
+        self.taken_out = None
         for client in self.clients:
             client.at = client.home
 
