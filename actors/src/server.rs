@@ -1,7 +1,6 @@
 //! The server: opens a data folder, starts the shards, and shuts down without losing data.
 
 pub mod bulk;
-#[cfg_attr(not(feature = "cluster"), path = "server/data_alone.rs")]
 mod data;
 mod import_file;
 #[cfg_attr(not(feature = "cluster"), path = "server/alone.rs")]

@@ -52,11 +52,13 @@ impl WebApp {
     pub fn reload(&self) {
         match load_current(&self.folder) {
             Ok(found) => {
-                match &found {
-                    Some(bundle) => tracing::info!(version = bundle.release().version, "web app loaded"),
+                let version = found.as_ref().map(|bundle| bundle.release().version.clone());
+                *self.current.write() = found.map(Arc::new);
+                // Logged once requests are answered from it.
+                match version {
+                    Some(version) => tracing::info!(version, "web app loaded"),
                     None => tracing::debug!("no web app is installed"),
                 }
-                *self.current.write() = found.map(Arc::new);
             }
             Err(error) => tracing::error!(%error, "the web app was not loaded"),
         }

@@ -1,34 +1,12 @@
 //! Leases, owners and the directory, with several nodes.
 
 use crate::testing::{SINGLE, TestDatabase};
+use crate::testing_nodes::{node, wait, wait_for};
 use crate::{Control, Guard, Identity, PgError, PgLog, PgLogOptions, Table};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::codec::RECORDS;
 use storage::log::conformance::Recorder;
 use storage::log::{LogError, RealmLog};
-
-fn node(database: &TestDatabase, name: &str) -> (Control, Identity) {
-    let advertise = format!("http://{name}");
-    let control = Control::open(database.database(), SINGLE).expect("opens");
-    let own = control.register(name, &advertise, RECORDS).expect("answered");
-    wait(|| control.lease().is_valid());
-    (control, own)
-}
-
-fn wait(mut is_done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "it did not happen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-fn wait_for(control: &Control, mut is_there: impl FnMut(&Table) -> bool) -> Arc<Table> {
-    let table = control.table();
-    wait(|| is_there(&table.borrow()));
-    table.borrow().clone()
-}
 
 fn owner(table: &Table, realm: u32) -> Option<&str> {
     table.slot_of(realm)?.owner.as_ref().map(|owner| owner.name.as_str())
@@ -83,7 +61,7 @@ fn log_opens_only_for_the_owner_of_the_slot() {
     assert!(matches!(log_b.open(realm, 0), Err(LogError::Fenced { .. })));
     let slot = wait_for(&b, |table| table.slot_of(realm).is_some()).slot_of(realm).expect("placed").slot;
     // A planned move: asked for, prepared, given.
-    assert!(!a.hand_over(&own_a, slot, "b").expect("answered"), "nobody asked for it");
+    assert!(!a.hand_over(&own_a, slot, "b").expect("answered"), "it was not asked for");
     assert!(b.request_move(slot, "b").expect("answered"));
     b.note_prepared(&own_b, slot).expect("answered");
     wait_for(&a, |table| table.slots.get(&slot).is_some_and(|slot| slot.is_prepared));

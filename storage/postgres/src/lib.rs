@@ -26,6 +26,8 @@ mod relocation_tests;
 mod shared_tests;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+#[cfg(test)]
+mod testing_nodes;
 
 pub use connect::Database;
 pub use control::{

@@ -1,40 +1,13 @@
 //! Organizations that are carried between a data folder and the cluster: what the tables allow.
 
 use crate::testing::{SINGLE, TestDatabase};
-use crate::{Arrival, Control, Guard, Identity, PgLog, PgLogOptions, Place, Table};
+use crate::testing_nodes::{control, node, wait, wait_for};
+use crate::{Arrival, Control, Guard, Identity, PgLog, PgLogOptions, Place};
 use bytes::Bytes;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-use storage::codec::RECORDS;
 use storage::log::conformance::Recorder;
 use storage::log::{FrameBytes, LogError, RealmLog};
 
 const SECRET: [u8; 32] = [5; 32];
-
-fn control(database: &TestDatabase) -> Control {
-    Control::open(database.database(), SINGLE).expect("opens")
-}
-
-fn node(database: &TestDatabase, name: &str) -> (Control, Identity) {
-    let control = control(database);
-    let own = control.register(name, "http://node", RECORDS).expect("answered");
-    wait(|| control.lease().is_valid());
-    (control, own)
-}
-
-fn wait(mut is_done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "it did not happen");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn wait_for(control: &Control, mut is_there: impl FnMut(&Table) -> bool) -> Arc<Table> {
-    let table = control.table();
-    wait(|| is_there(&table.borrow()));
-    table.borrow().clone()
-}
 
 fn log(database: &TestDatabase, guard: Option<&Identity>) -> (PgLog, Recorder) {
     let recorder = Recorder::default();

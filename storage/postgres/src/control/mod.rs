@@ -1,7 +1,7 @@
 //! The control tables: nodes with their leases, slots with their owners, and the directory of organizations.
 //!
 //! A node renews its lease on a thread of its own, and keeps a copy of the tables that it renews when another node notifies it,
-//! and once a second. The lease ends earlier for its owner than for everybody else: the owner counts on its own monotonic
+//! and once a second. The lease ends earlier for its owner than for all other nodes: the owner counts on its own monotonic
 //! clock from before the renewal was sent.
 
 mod changes;

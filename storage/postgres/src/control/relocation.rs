@@ -64,7 +64,7 @@ WITH v AS (UPDATE millstream.cluster SET version = version + 1 RETURNING version
 UPDATE millstream.realm r SET is_closed = true, changed = v.version FROM v
 WHERE r.realm = $1 AND r.place = 'leaving' RETURNING r.realm, pg_notify('millstream_cluster', '')::text";
 
-/// Ends serving an organization, if nobody has opened its log since it was read.
+/// Ends serving an organization, if its log was not opened since it was read.
 const LEAVE_FOR_GOOD: &str = "
 WITH v AS (UPDATE millstream.cluster SET version = version + 1 RETURNING version)
 UPDATE millstream.realm r SET place = 'away', changed = v.version FROM v, millstream.realm_head h
