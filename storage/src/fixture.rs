@@ -220,7 +220,7 @@ impl<L: RealmLog> Run<L> {
         for id in frame.facts.iter().filter_map(Fact::changed_message) {
             if view.recent.get(id).is_none() && view.messages.all.contains(id.0) {
                 let own = trees.message(REALM, id, view.changes_of(id)).unwrap();
-                view.recent.warm(sequence, Arc::new(own.unwrap()));
+                view.warm(sequence, Arc::new(own.unwrap()));
             }
         }
     }

@@ -44,6 +44,7 @@ impl Trees {
         let id = message.id;
         if changes.is_edited {
             self.add_versions(realm, message, &Unstored::new(), bound)?;
+            message.blank_history(changes.erased_before);
         }
         if changes.has_reactions {
             let mut rows: Vec<ReactionRow> = self.of_message::<Reactions>(realm, id)?;

@@ -21,6 +21,8 @@ pub struct HistorySnapshot {
     relocation: Option<Relocation>,
     /// Versions that the trees may not have yet.
     unstored: Unstored,
+    /// Versions before this number are erased, though the trees may still have their texts.
+    erased_before: u32,
 }
 
 impl HistorySnapshot {
@@ -33,7 +35,8 @@ impl HistorySnapshot {
     /// The same for callers that decide themselves who may read the message.
     pub fn of(view: &View, id: MessageId) -> Self {
         let (own, unstored) = (view.recent.get(id).cloned(), view.versions.of(id));
-        Self { id, own, relocation: view.relocation(id), unstored }
+        let erased_before = view.versions.erased_before(id);
+        Self { id, own, relocation: view.relocation(id), unstored, erased_before }
     }
 
     /// Reads the history. None if the message was deleted meanwhile.
@@ -48,6 +51,7 @@ impl HistorySnapshot {
                 let Some(mut message) = self.as_sent(realm)? else { return Ok(None) };
                 let mut bound = HistoryBound::new(HISTORY_STEPS_MAX, HISTORY_BYTES_MAX);
                 realm.shared.trees.add_versions(realm.shared.id, &mut message, &self.unstored, &mut bound)?;
+                message.blank_history(self.erased_before);
                 message
             }
         };

@@ -369,7 +369,7 @@ impl Committer {
                         let sequence = view.progress.sequence.next();
                         for id in frame.facts.iter().filter_map(Fact::changed_message) {
                             if let Some(own) = self.targets.borrow_mut().remove(&(realm.id, id)) {
-                                view.recent.warm(sequence, own);
+                                view.warm(sequence, own);
                             }
                         }
                         let before = crate::announce::PreImages::of(&view, &frame);

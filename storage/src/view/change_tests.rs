@@ -246,7 +246,7 @@ fn deleted_message_is_erased_from_trees() {
     assert_eq!(chunks, [1, 65]);
     let left: Vec<u32> = world.run.view().messages.all.iter().collect();
     assert_eq!(left, [&[1, 2, 66, 67][..], &(69..=80).collect::<Vec<_>>()].concat());
-    let changes = Changes { is_edited: true, has_reactions: true, has_submessages: true };
+    let changes = Changes { is_edited: true, has_reactions: true, has_submessages: true, erased_before: 0 };
     assert_eq!(world.trees.message(REALM, MessageId(3), changes).unwrap(), None);
     assert!(world.run.view().changes_of(MessageId(3)).is_none());
     assert_eq!(world.trees.table::<records::MessageVersions>(REALM).count(), 0);
@@ -363,6 +363,33 @@ fn unstored_versions_are_readable() {
     view.recent.stored().store(view.progress.sequence.0, Ordering::Release);
     world.run.frame(vec![updated(60, Some(edited(4, 60, "tea again 4")), None)]);
     assert_eq!(world.run.view().versions.of(MessageId(1)).into_keys().collect::<Vec<_>>(), [4]);
+}
+
+#[test]
+fn erased_texts_do_not_come_back_from_trees_that_lag() {
+    let mut world = World::new();
+    world.run.frame(vec![sent(channel_message(1, 1, 1, "tea"))]);
+    world.run.frame(vec![sent(channel_message(2, 1, 1, "tea"))]);
+    let id = MessageId(1);
+    for message in [1, 2] {
+        world.run.frame(vec![edited_message(message, 50, Some(edited(1, 50, "tea again")), None)]);
+    }
+    world.restart();
+    world.run.frame(vec![Fact::Message(MessageFact::HistoryErased { versions: vec![(id, 1)] })]);
+    let changes = world.run.view().changes_of(id);
+    let read = world.trees.message(REALM, id, changes).unwrap().unwrap();
+    world.run.frame(vec![reacted(1, 2, "2615")]);
+    let in_memory = world.run.view().recent.get(id).unwrap();
+    for message in [&read, in_memory] {
+        assert_eq!(message.edits[0].prev_content.as_deref(), Some("     "));
+    }
+    // Once that is in the trees, the next one forgets it.
+    let view = world.run.view();
+    view.recent.stored().store(view.progress.sequence.0, Ordering::Release);
+    let second = MessageId(2);
+    world.run.frame(vec![Fact::Message(MessageFact::HistoryErased { versions: vec![(second, 1)] })]);
+    let versions = &world.run.view().versions;
+    assert_eq!((versions.erased_before(id), versions.erased_before(second)), (0, 1));
 }
 
 #[test]

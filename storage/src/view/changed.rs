@@ -8,7 +8,8 @@ use super::records::{self, EditedRow, ReactionRow, reaction_key};
 use super::{RowChange, Rows, View};
 use crate::error::StoreError;
 use model::{
-    Flag, Flags, MessageId, MessageVersion, Reaction, ReactionsLeft, Sequence, Spot, Submessage, UserId,
+    Flag, Flags, Message, MessageId, MessageVersion, Reaction, ReactionsLeft, Sequence, Spot, Submessage,
+    UserId,
 };
 use roaring::RoaringBitmap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,8 @@ pub struct Changes {
     pub has_reactions: bool,
     /// It has submessages besides the first.
     pub has_submessages: bool,
+    /// Versions before this number are erased, though the trees may still have their texts.
+    pub erased_before: u32,
 }
 
 impl Changes {
@@ -43,7 +46,18 @@ impl View {
             is_edited: self.edited.contains(id.0),
             has_reactions: self.messages.with_reaction.contains(id.0),
             has_submessages: self.with_submessage.contains(id.0),
+            erased_before: self.versions.erased_before(id),
         }
+    }
+
+    /// Adds a body to those in memory that was read from the trees, and that frame `sequence` is about to change, unless it is
+    /// in memory. The trees may have had texts that are erased meanwhile.
+    pub fn warm(&mut self, sequence: Sequence, mut own: Arc<Message>) {
+        let erased_before = self.versions.erased_before(own.id);
+        if erased_before > 0 {
+            Arc::make_mut(&mut own).blank_history(erased_before);
+        }
+        self.recent.warm(sequence, own);
     }
 
     /// Applies an edit of the content.
@@ -84,7 +98,7 @@ impl View {
         let known: Vec<_> = versions.iter().filter(|(id, _)| is_known(id)).copied().collect();
         for (id, kept) in &known {
             self.chunks.bodies.change(*id, blank_message)?;
-            self.versions.blank(*id, *kept);
+            self.versions.blank(sequence, (*id, *kept), self.recent.stored_sequence());
             self.recent.change(sequence, *id, |message| message.blank_history(*kept));
         }
         rows.0.push(RowChange::EraseVersions { realm: self.realm(), versions: known });

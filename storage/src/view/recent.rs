@@ -66,7 +66,7 @@ impl RecentMessages {
     }
 
     /// Adds a body from the trees that frame `sequence` is about to change, unless it is in memory.
-    pub fn warm(&mut self, sequence: Sequence, message: Arc<Message>) {
+    pub(super) fn warm(&mut self, sequence: Sequence, message: Arc<Message>) {
         if !self.messages.contains_key(&message.id) {
             self.put(sequence, message);
         }

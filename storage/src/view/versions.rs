@@ -10,6 +10,16 @@ pub struct RecentVersions {
     versions: BTreeMap<(MessageId, u32), Arc<MessageVersion>>,
     /// The frames that wrote them, oldest first.
     order: VecDeque<(Sequence, (MessageId, u32))>,
+    erased: RecentErasures,
+}
+
+/// Histories whose erasing is not in the trees yet, which still have their texts.
+#[derive(Debug, Default)]
+struct RecentErasures {
+    /// The frame, and the number before which versions are erased.
+    kept: BTreeMap<MessageId, (Sequence, u32)>,
+    /// The frames, oldest first.
+    order: VecDeque<(Sequence, MessageId)>,
 }
 
 impl RecentVersions {
@@ -30,11 +40,18 @@ impl RecentVersions {
         here.map(|((_, number), version)| (*number, version.clone())).collect()
     }
 
-    /// Erases the texts of the versions of a message before number `kept`.
-    pub fn blank(&mut self, id: MessageId, kept: u32) {
+    /// Erases the texts of the versions of a message before number `kept`, as frame `sequence` does. The trees have all frames
+    /// up to `stored`.
+    pub fn blank(&mut self, sequence: Sequence, (id, kept): (MessageId, u32), stored: Sequence) {
+        self.erased.put(sequence, (id, kept), stored);
         for (_, version) in self.versions.range_mut((id, 0)..(id, kept)) {
             Arc::make_mut(version).blank();
         }
+    }
+
+    /// The number before which versions of a message are erased though the trees may still have their texts; 0 if there is none.
+    pub fn erased_before(&self, id: MessageId) -> u32 {
+        self.erased.kept.get(&id).map_or(0, |(_, kept)| *kept)
     }
 
     /// Removes the versions of a message.
@@ -43,5 +60,17 @@ impl RecentVersions {
         for number in numbers {
             self.versions.remove(&(id, number));
         }
+    }
+}
+
+impl RecentErasures {
+    fn put(&mut self, sequence: Sequence, (id, kept): (MessageId, u32), stored: Sequence) {
+        while let Some((written, id)) = self.order.pop_front_if(|(written, _)| *written <= stored) {
+            if self.kept.get(&id).is_some_and(|(newest, _)| *newest == written) {
+                self.kept.remove(&id);
+            }
+        }
+        self.order.push_back((sequence, id));
+        self.kept.insert(id, (sequence, kept));
     }
 }
