@@ -10,6 +10,7 @@ use crate::settings::{DEFAULT_AVATAR_SOURCE, realm_bool};
 use md5::{Digest, Md5};
 use model::picture::RealmPicture;
 use model::{Directory, RealmId, SettingValue, User};
+use std::fmt::{Display, Write};
 
 /// Path prefix of uploaded and drawn pictures.
 pub const PICTURES_PATH: &str = "/user_avatars/";
@@ -25,6 +26,9 @@ pub const UNKNOWN_STEM: &str = "unknown";
 
 /// File name of the organization's default icon and logo, without its extension.
 pub const REALM_STEM: &str = "realm";
+
+/// Expected size of the URL of a picture without its file's name.
+const URL_BYTES: usize = 64;
 
 /// Sizes of an avatar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,9 +88,13 @@ pub fn unknown_avatar_url(realm: RealmId, size: AvatarSize) -> String {
     drawn_url(realm, UNKNOWN_STEM, size)
 }
 
-fn drawn_url(realm: RealmId, stem: impl std::fmt::Display, size: AvatarSize) -> String {
+/// In one allocation: a page of messages has one for each sender.
+fn drawn_url(realm: RealmId, stem: impl Display, size: AvatarSize) -> String {
     let suffix = if size == AvatarSize::Medium { MEDIUM_SUFFIX } else { "" };
-    picture_url(realm, &format!("{DEFAULT_FOLDER}{stem}{suffix}.png"), None)
+    let mut url = String::with_capacity(URL_BYTES);
+    // Writing to a string does not fail.
+    let _ = write!(url, "{PICTURES_PATH}{realm}/{DEFAULT_FOLDER}{stem}{suffix}.png");
+    url
 }
 
 /// `avatar_source`: `U` for an uploaded avatar, otherwise `G`.
@@ -111,8 +119,13 @@ pub fn medium_file(file: &str) -> String {
 
 /// The URL of a picture file.
 pub fn picture_url(realm: RealmId, file: &str, version: Option<u32>) -> String {
-    let version = version.map(|version| format!("?version={version}")).unwrap_or_default();
-    format!("{PICTURES_PATH}{realm}/{file}{version}")
+    let mut url = String::with_capacity(URL_BYTES + file.len());
+    // Writing to a string does not fail.
+    let _ = write!(url, "{PICTURES_PATH}{realm}/{file}");
+    if let Some(version) = version {
+        let _ = write!(url, "?version={version}");
+    }
+    url
 }
 
 fn gravatar_url(user: &User, size: AvatarSize) -> String {
