@@ -50,9 +50,16 @@ impl RecordedCall {
     }
 
     /// Records parameters, within the bounds.
-    pub fn set_parameters<'p>(&mut self, parameters: impl Iterator<Item = (&'p str, &'p str)>) {
-        for (name, value) in parameters.take(PARAMETERS_MAX) {
-            self.parameters.push(name, if SECRETS.contains(&name) { "***" } else { value });
+    pub fn set_parameters<'p>(&mut self, parameters: impl Iterator<Item = (&'p str, &'p str)> + Clone) {
+        let parameters = parameters.take(PARAMETERS_MAX).map(|(name, value)| {
+            let value = if SECRETS.contains(&name) { "***" } else { value };
+            (shortened(name), shortened(value))
+        });
+        let sizes = parameters.clone().map(|(name, value)| (1, name.len() + value.len()));
+        let (count, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
+        self.parameters = Parameters { text: String::with_capacity(bytes), ends: Vec::with_capacity(count) };
+        for (name, value) in parameters {
+            self.parameters.push(name, value);
         }
     }
 }
@@ -68,9 +75,9 @@ pub struct Parameters {
 
 impl Parameters {
     fn push(&mut self, name: &str, value: &str) {
-        self.text.push_str(shortened(name));
+        self.text.push_str(name);
         let name_end = self.text.len();
-        self.text.push_str(shortened(value));
+        self.text.push_str(value);
         self.ends.push((name_end, self.text.len()));
     }
 
@@ -88,6 +95,10 @@ impl Serialize for Parameters {
 }
 
 fn shortened(text: &str) -> &str {
+    // A text of few bytes has no more characters.
+    if text.len() <= VALUE_CHARS_MAX {
+        return text;
+    }
     let end = text.char_indices().nth(VALUE_CHARS_MAX);
     &text[..end.map_or(text.len(), |(end, _)| end)]
 }

@@ -4,13 +4,13 @@
 use super::FetchedMessage;
 use super::locate::{locate, readable_among};
 use super::own::own_among;
+use super::search::set_of;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::shared::RealmShared;
 use model::history::{CARRIED_EDITS_BYTES_MAX, CARRIED_EDITS_MAX};
 use model::{EditEntry, Flags, HistoryBound, Message, MessageId, Sequence, User, UserId};
-use roaring::RoaringBitmap;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use storage::View;
 use storage::view::{Changes, Relocation};
@@ -20,7 +20,7 @@ use storage::view::{Changes, Relocation};
 pub struct MessageSnapshot {
     ids: Vec<MessageId>,
     /// Of all messages; none without an account.
-    flags: BTreeMap<MessageId, Flags>,
+    flags: Vec<(MessageId, Flags)>,
     /// Beside `ids`: none where the body is in the trees.
     in_memory: Vec<Option<Arc<Message>>>,
     relocations: HashMap<MessageId, Relocation>,
@@ -34,7 +34,7 @@ impl MessageSnapshot {
     /// Takes a snapshot of some messages (ascending). Call it under the lock under which it was decided that `asker` (none:
     /// without an account) may read them.
     pub fn take(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Self {
-        let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
+        let wanted = set_of(ids);
         let mut snapshot = Self {
             ids: ids.to_vec(),
             flags: asker.map(|asker| view.flags_among(asker.id, &wanted)).unwrap_or_default(),
@@ -155,8 +155,8 @@ pub(super) fn still_shown(view: &View, asker: Option<&User>, ids: &[MessageId]) 
     let Some(asker) = asker else {
         return ids.iter().copied().filter(|id| locate(view, None, *id).is_some()).collect();
     };
-    let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
-    let readable: RoaringBitmap = readable_among(view, asker, ids).iter().map(|id| id.0).collect();
+    let wanted = set_of(ids);
+    let readable = set_of(&readable_among(view, asker, ids));
     (readable | own_among(view, asker, &wanted)).iter().map(MessageId).collect()
 }
 

@@ -55,8 +55,8 @@ pub struct MessageWriter<'d> {
     history: HistoryPolicy,
     /// Bytes of edit history that may still be written.
     history_left: usize,
-    senders: Vec<(UserId, Vec<u8>)>,
-    places: Vec<(RecipientId, Vec<u8>)>,
+    senders: Written<UserId>,
+    places: Written<RecipientId>,
 }
 
 impl<'d> MessageWriter<'d> {
@@ -73,8 +73,8 @@ impl<'d> MessageWriter<'d> {
             form,
             history,
             history_left,
-            senders: Vec::new(),
-            places: Vec::new(),
+            senders: Written::new(),
+            places: Written::new(),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'d> MessageWriter<'d> {
     }
 
     fn push_sender(&mut self, out: &mut Vec<u8>, id: UserId) {
-        if let Some((_, written)) = self.senders.iter().find(|(known, _)| *known == id) {
+        if let Some(written) = self.senders.get(id) {
             return out.extend_from_slice(written);
         }
         let start = out.len();
@@ -163,12 +163,12 @@ impl<'d> MessageWriter<'d> {
             None => Some(unknown_avatar_url(self.directory.realm().id, AvatarSize::Small)),
         };
         push_field(out, "avatar_url", &avatar);
-        self.senders.push((id, out[start..].to_vec()));
+        self.senders.put(id, &out[start..]);
     }
 
     /// Writes the conversation of a message.
     fn push_place(&mut self, out: &mut Vec<u8>, message: &Message) {
-        if let Some((_, written)) = self.places.iter().find(|(known, _)| *known == message.recipient) {
+        if let Some(written) = self.places.get(message.recipient) {
             return out.extend_from_slice(written);
         }
         let start = out.len();
@@ -185,7 +185,7 @@ impl<'d> MessageWriter<'d> {
                 push_field(out, "display_recipient", &self.participants(message));
             }
         }
-        self.places.push((message.recipient, out[start..].to_vec()));
+        self.places.put(message.recipient, &out[start..]);
     }
 
     /// All participants of a direct conversation, by id.
@@ -231,6 +231,30 @@ impl<'d> MessageWriter<'d> {
         if let Some(moved) = message.last_moved {
             push_field(out, "last_moved_timestamp", &moved.secs());
         }
+    }
+}
+
+/// What was written for each id, in one buffer.
+struct Written<K> {
+    /// With the end in the buffer; each begins where the one before ends.
+    ends: Vec<(K, usize)>,
+    bytes: Vec<u8>,
+}
+
+impl<K: Copy + PartialEq> Written<K> {
+    const fn new() -> Self {
+        Self { ends: Vec::new(), bytes: Vec::new() }
+    }
+
+    fn get(&self, id: K) -> Option<&[u8]> {
+        let place = self.ends.iter().position(|(known, _)| *known == id)?;
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before].1);
+        Some(&self.bytes[start..self.ends[place].1])
+    }
+
+    fn put(&mut self, id: K, written: &[u8]) {
+        self.bytes.extend_from_slice(written);
+        self.ends.push((id, self.bytes.len()));
     }
 }
 

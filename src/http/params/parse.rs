@@ -175,7 +175,7 @@ impl Fields {
     }
 
     /// All names and values, in their order. Reads none of them.
-    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         self.pairs.iter().map(|pair| (self.name(pair), &self.text[pair.value_start..pair.end]))
     }
 

@@ -205,8 +205,8 @@ impl View {
         Some(flags_of(stored, true, message.traits.channel_wildcard))
     }
 
-    /// The flags of some messages for a user, without reading their bodies.
-    pub fn flags_among(&self, user: UserId, ids: &RoaringBitmap) -> BTreeMap<MessageId, Flags> {
+    /// The flags of some messages for a user, ascending, without reading their bodies.
+    pub fn flags_among(&self, user: UserId, ids: &RoaringBitmap) -> Vec<(MessageId, Flags)> {
         let delivered = self.delivered_among(user, ids);
         // Of large sets, the parts that are asked for: mostly they are empty, and never larger than `ids`.
         let wildcards = &self.messages.channel_wildcard & ids;

@@ -2,7 +2,7 @@
 //! docs/api/permissions.md#e-mail-addresses).
 
 use crate::permissions::group_setting::holds_realm;
-use crate::settings::{self, RealmPermission};
+use crate::settings::{RealmPermission, Setting, user_row};
 use model::{Directory, Subscription, User, UserId};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -61,7 +61,8 @@ pub fn sees_user(dir: &Directory, viewer: &User, user: &User) -> bool {
         || dir.directs_of(viewer.id).any(|direct| direct.users.binary_search(&user.id).is_ok())
 }
 
-/// Codes of the setting `email_address_visibility`.
+const ADDRESS_VISIBILITY: &Setting = user_row("email_address_visibility");
+/// Codes of this setting.
 const EVERYONE: i64 = 1;
 const MEMBERS: i64 = 2;
 const ADMINISTRATORS: i64 = 3;
@@ -73,7 +74,7 @@ pub fn shown_delivery_email<'u>(dir: &Directory, viewer: Option<&User>, user: &'
     let may_see = match viewer {
         Some(viewer) if viewer.id == user.id => true,
         Some(viewer) => sees_address(viewer, user) && sees_user(dir, viewer, user),
-        None => user.is_bot() || settings::user_int(user, "email_address_visibility") == EVERYONE,
+        None => user.is_bot() || is_address_public(user),
     };
     may_see.then_some(user.delivery_email.as_str())
 }
@@ -82,18 +83,22 @@ fn sees_address(viewer: &User, user: &User) -> bool {
     if user.is_bot() {
         return true;
     }
-    match settings::user_int(user, "email_address_visibility") {
-        EVERYONE => true,
-        MEMBERS => !viewer.is_guest(),
-        ADMINISTRATORS => viewer.is_administrator(),
-        MODERATORS => viewer.is_moderator(),
+    match ADDRESS_VISIBILITY.int_in(&user.settings) {
+        Some(EVERYONE) => true,
+        Some(MEMBERS) => !viewer.is_guest(),
+        Some(ADMINISTRATORS) => viewer.is_administrator(),
+        Some(MODERATORS) => viewer.is_moderator(),
         _ => false,
     }
 }
 
+fn is_address_public(user: &User) -> bool {
+    ADDRESS_VISIBILITY.int_in(&user.settings) == Some(EVERYONE)
+}
+
 /// A user's API address, the same for all viewers: the real one if everyone may see it, otherwise `user{id}@{domain}`.
 pub fn api_email<'u>(dir: &Directory, user: &'u User) -> Cow<'u, str> {
-    if user.is_bot() || settings::user_int(user, "email_address_visibility") == EVERYONE {
+    if user.is_bot() || is_address_public(user) {
         Cow::Borrowed(&user.delivery_email)
     } else {
         Cow::Owned(dir.made_up_email(user.id))

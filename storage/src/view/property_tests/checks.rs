@@ -68,7 +68,7 @@ impl Plain {
 
     fn check_user(&self, view: &View, user: UserId) -> Result<(), TestCaseError> {
         let all = view.delivered_among(user, &view.messages.all);
-        let flags_among = view.flags_among(user, &view.messages.all);
+        let flags_among: BTreeMap<_, _> = view.flags_among(user, &view.messages.all).into_iter().collect();
         for (id, message) in &self.messages {
             let is_delivered = self.delivered.contains(&(user.0, *id));
             prop_assert_eq!(view.is_delivered(user, message), is_delivered, "{} {}", user, id);
