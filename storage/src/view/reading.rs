@@ -44,9 +44,17 @@ impl View {
     /// The subset of `ids` that was delivered to a user.
     pub fn delivered_among(&self, user: UserId, ids: &RoaringBitmap) -> RoaringBitmap {
         let mut found = RoaringBitmap::new();
+        // Each message is in one place. A page has those of few places, and a user may have thousands.
+        let mut left = ids.clone();
         for (channel, subscription) in self.directory.subscriptions_of_user(user) {
-            let Some(messages) = self.channel_ids(channel) else { continue };
-            let mut here = messages & ids;
+            if left.is_empty() {
+                break;
+            }
+            let Some(messages) = self.channel_ids(channel).filter(|here| !here.is_disjoint(&left)) else {
+                continue;
+            };
+            let mut here = messages & &left;
+            left -= &here;
             if let Some(arrived) = self.arrivals.to(channel) {
                 here -= &arrived.ids;
             }
@@ -60,7 +68,14 @@ impl View {
             }
         }
         for messages in self.conversations_of(user) {
-            found |= messages & ids;
+            if left.is_empty() {
+                break;
+            }
+            if !messages.is_disjoint(&left) {
+                let here = messages & &left;
+                left -= &here;
+                found |= here;
+            }
         }
         found
     }

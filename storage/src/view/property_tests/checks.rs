@@ -68,6 +68,10 @@ impl Plain {
 
     fn check_user(&self, view: &View, user: UserId) -> Result<(), TestCaseError> {
         let all = view.delivered_among(user, &view.messages.all);
+        for part in 0..3 {
+            let ids: RoaringBitmap = view.messages.all.iter().filter(|id| id % 3 == part).collect();
+            prop_assert_eq!(view.delivered_among(user, &ids), &all & &ids);
+        }
         let flags_among: BTreeMap<_, _> = view.flags_among(user, &view.messages.all).into_iter().collect();
         for (id, message) in &self.messages {
             let is_delivered = self.delivered.contains(&(user.0, *id));
