@@ -132,6 +132,8 @@ impl SearchThread {
 
 fn run(shared: &Shared) {
     let mut realms: Vec<Followed> = Vec::new();
+    // It remembers stems, which are those of a language, not of an organization.
+    let mut analyzer = Analyzer::new(Language::of(""));
     loop {
         {
             let mut work = shared.work.lock();
@@ -152,7 +154,7 @@ fn run(shared: &Shared) {
             if shared.work.lock().is_stopping {
                 return;
             }
-            behind += followed.step(shared);
+            behind += followed.step(shared, &mut analyzer);
         }
         metrics::gauge!("millstream_search_behind_messages").set(behind as f64);
     }
@@ -169,11 +171,11 @@ struct Batch {
 
 impl Followed {
     /// Does what is due, and returns how many messages the index lacks.
-    fn step(&mut self, shared: &Shared) -> u64 {
+    fn step(&mut self, shared: &Shared, analyzer: &mut Analyzer) -> u64 {
         let Some(folder) = self.realm.search.folder.clone() else { return 0 };
         let batch = self.due();
         if let Some(batch) = batch {
-            let written = self.write(shared, &folder, &batch);
+            let written = self.write(shared, &folder, &batch, analyzer);
             self.finish(batch, written);
         }
         self.realm.search.behind()
@@ -275,7 +277,13 @@ impl Followed {
     }
 
     /// Writes a batch; none if the server stops meanwhile.
-    fn write(&mut self, shared: &Shared, folder: &Path, batch: &Batch) -> Result<Option<Index>, DomainError> {
+    fn write(
+        &mut self,
+        shared: &Shared,
+        folder: &Path,
+        batch: &Batch,
+        analyzer: &mut Analyzer,
+    ) -> Result<Option<Index>, DomainError> {
         self.check_space()?;
         let (index, language) = {
             let state = self.realm.search.state.lock();
@@ -289,7 +297,10 @@ impl Followed {
         if !is_new {
             writer.remove(&batch.changed | &batch.gone).map_err(failed)?;
         }
-        if !self.add(shared, &writer, &batch.changed, &mut Analyzer::new(language))? {
+        if analyzer.language() != language {
+            *analyzer = Analyzer::new(language);
+        }
+        if !self.add(shared, &mut writer, &batch.changed, analyzer)? {
             return Ok(None);
         }
         writer.commit(batch.sequence).map_err(failed)?;
@@ -305,7 +316,7 @@ impl Followed {
     fn add(
         &mut self,
         shared: &Shared,
-        writer: &Writer,
+        writer: &mut Writer,
         changed: &RoaringBitmap,
         analyzer: &mut Analyzer,
     ) -> Result<bool, DomainError> {

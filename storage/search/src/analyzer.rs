@@ -3,23 +3,40 @@
 use crate::html::texts;
 use crate::language::Language;
 use crate::words::{fold, pieces, run_terms};
+use foldhash::fast::RandomState;
 use frostem::Stemmer;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream};
 
-/// Stems that are remembered; then all are forgotten.
+/// Words that are remembered; then all are forgotten before the next text.
 const REMEMBERED_MAX: usize = 20_000;
+
+/// Words of up to so many bytes are remembered as they are written, longer ones as they are folded.
+const WRITTEN_BYTES_MAX: usize = 64;
 
 /// Divides texts into terms. It remembers stems, so use one for many texts.
 pub struct Analyzer {
     language: Language,
     stemmer: Option<Stemmer>,
     stop_words: TextAnalyzer,
-    /// Words in lower case, with their stem; none for stop words.
-    stems: HashMap<Box<str>, Option<Arc<str>>>,
+    /// Words with the number of their stem; none for stop words.
+    words: HashMap<Box<str>, Option<usize>, RandomState>,
+    stems: Stems,
+    remembered_max: usize,
     folded: String,
+}
+
+/// The stems of remembered words.
+#[derive(Default)]
+struct Stems {
+    numbers: HashMap<Arc<str>, usize, RandomState>,
+    /// By their number, with the last text that had each.
+    all: Vec<(Arc<str>, u64)>,
+    /// The number of the current text.
+    text: u64,
 }
 
 impl fmt::Debug for Analyzer {
@@ -35,7 +52,9 @@ impl Analyzer {
             language,
             stemmer: language.algorithm().map(Stemmer::new),
             stop_words: TextAnalyzer::builder(RawTokenizer::default()).filter(language.stop_words()).build(),
-            stems: HashMap::new(),
+            words: HashMap::default(),
+            stems: Stems::default(),
+            remembered_max: REMEMBERED_MAX,
             folded: String::new(),
         }
     }
@@ -47,59 +66,138 @@ impl Analyzer {
 
     /// The stem of a word; none for stop words.
     pub(crate) fn stem(&mut self, word: &str) -> Option<Arc<str>> {
+        self.make_room();
+        let number = self.number(word)?;
+        self.stems.all.get(number).map(|(stem, _)| stem.clone())
+    }
+
+    /// Forgets all words if they are many.
+    fn make_room(&mut self) {
+        if self.words.len() >= self.remembered_max {
+            self.words.clear();
+            self.stems.numbers.clear();
+            self.stems.all.clear();
+        }
+    }
+
+    /// The number of a word's stem; none for stop words.
+    fn number(&mut self, word: &str) -> Option<usize> {
+        let is_long = word.len() > WRITTEN_BYTES_MAX;
+        if !is_long && let Some(number) = self.words.get(word) {
+            return *number;
+        }
         let mut folded = std::mem::take(&mut self.folded);
         fold(word, &mut folded);
-        let stem = match self.stems.get(folded.as_str()) {
-            Some(stem) => stem.clone(),
+        let key = if is_long { folded.as_str() } else { word };
+        let number = match self.words.get(key) {
+            Some(number) => *number,
             None => {
-                let stem = self.compute(&folded);
-                if self.stems.len() >= REMEMBERED_MAX {
-                    self.stems.clear();
-                }
-                self.stems.insert(folded.as_str().into(), stem.clone());
-                stem
+                let number = self.compute(&folded).map(|stem| self.stems.number(&stem));
+                self.words.insert(key.into(), number);
+                number
             }
         };
         self.folded = folded;
-        stem
+        number
     }
 
-    fn compute(&mut self, word: &str) -> Option<Arc<str>> {
+    fn compute<'w>(&mut self, word: &'w str) -> Option<Cow<'w, str>> {
         if !self.stop_words.token_stream(word).advance() {
             return None;
         }
         let stem = self.stemmer.as_ref().map(|stemmer| stemmer.stem(word));
-        Some(stem.filter(|stem| !stem.is_empty()).as_deref().unwrap_or(word).into())
+        Some(stem.filter(|stem| !stem.is_empty()).unwrap_or(Cow::Borrowed(word)))
     }
 
-    /// Adds the terms of a plain text, each once.
-    pub(crate) fn add_terms(&mut self, text: &str, terms: &mut HashSet<Arc<str>>) {
-        for piece in pieces(text) {
-            let word = &text[piece.range];
-            if piece.is_run {
-                terms.extend(run_terms(word).map(Arc::from));
-            } else {
-                terms.extend(self.stem(word));
+    /// Calls `found` with each term of a plain text, once.
+    pub(crate) fn each_term_of_text(&mut self, text: &str, found: impl FnMut(&str)) {
+        self.each_term(std::iter::once(text), found);
+    }
+
+    /// Calls `found` with each term of a message's HTML, once.
+    pub(crate) fn each_term_of_html(&mut self, html: &str, found: impl FnMut(&str)) {
+        self.each_term(texts(html).map(|text| text.text), found);
+    }
+
+    fn each_term<'t>(&mut self, texts: impl Iterator<Item = &'t str>, mut found: impl FnMut(&str)) {
+        self.make_room();
+        self.stems.text += 1;
+        let mut of_runs: HashSet<&str, RandomState> = HashSet::default();
+        for text in texts {
+            for piece in pieces(text) {
+                let word = &text[piece.range];
+                if piece.is_run {
+                    run_terms(word).filter(|term| of_runs.insert(term)).for_each(&mut found);
+                } else if let Some(number) = self.number(word) {
+                    self.stems.if_new(number).into_iter().for_each(&mut found);
+                }
+            }
+        }
+    }
+}
+
+impl Stems {
+    /// The number of a stem.
+    fn number(&mut self, stem: &str) -> usize {
+        if let Some(number) = self.numbers.get(stem) {
+            return *number;
+        }
+        let (stem, number): (Arc<str>, _) = (stem.into(), self.all.len());
+        self.numbers.insert(stem.clone(), number);
+        self.all.push((stem, 0));
+        number
+    }
+
+    /// A stem, if the current text did not have it yet.
+    fn if_new(&mut self, number: usize) -> Option<&str> {
+        let (stem, last) = self.all.get_mut(number)?;
+        (std::mem::replace(last, self.text) != self.text).then_some(stem)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn terms(analyzer: &mut Analyzer, html: &str) -> Vec<String> {
+        let mut terms = Vec::new();
+        analyzer.each_term_of_html(html, |term| terms.push(term.to_owned()));
+        terms
+    }
+
+    proptest! {
+        /// What was remembered, and forgotten, changes no term, and each comes once.
+        #[test]
+        fn terms_do_not_depend_on_earlier_texts(
+            texts in prop::collection::vec("((The|the|jumps?|JUMPING|Über|x{60,70}|XX{63}|東京都|[a-zé]{1,3})[ <&;p>]{1,2}){0,12}", 1..12),
+            language in prop::sample::select(vec!["en", "de", "xx"]),
+        ) {
+            let language = Language::of(language);
+            let mut small = Analyzer { remembered_max: 5, ..Analyzer::new(language) };
+            let mut large = Analyzer::new(language);
+            for text in &texts {
+                let fresh = terms(&mut Analyzer::new(language), text);
+                let distinct: HashSet<&String> = fresh.iter().collect();
+                prop_assert_eq!(distinct.len(), fresh.len());
+                prop_assert_eq!(&terms(&mut small, text), &fresh);
+                prop_assert_eq!(&terms(&mut large, text), &fresh);
             }
         }
     }
 
-    /// The terms of a message's HTML, separated by blanks.
-    pub(crate) fn terms_of_html(&mut self, html: &str) -> String {
-        let mut joined = String::with_capacity(html.len());
-        for term in self.each_term_of_html(html) {
-            joined.push_str(&term);
-            joined.push(' ');
+    #[test]
+    fn remembered_words_are_bounded() {
+        let mut analyzer = Analyzer { remembered_max: 100, ..Analyzer::new(Language::of("en")) };
+        for number in 0..1000 {
+            terms(
+                &mut analyzer,
+                &format!("<p>first{number} second{number} {}{number}</p>", "long".repeat(30)),
+            );
+            analyzer.stem(&format!("query{number}"));
+            assert!(analyzer.words.len() <= 103 && analyzer.stems.all.len() <= analyzer.words.len());
+            assert_eq!(analyzer.stems.numbers.len(), analyzer.stems.all.len());
         }
-        joined
-    }
-
-    /// The terms of a message's HTML, each once.
-    pub(crate) fn each_term_of_html(&mut self, html: &str) -> HashSet<Arc<str>> {
-        let mut terms = HashSet::new();
-        for text in texts(html) {
-            self.add_terms(text.text, &mut terms);
-        }
-        terms
+        assert!(analyzer.words.keys().all(|word| word.len() <= WRITTEN_BYTES_MAX));
     }
 }

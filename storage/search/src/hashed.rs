@@ -20,15 +20,14 @@ pub struct HashedWord(Vec<u64>);
 impl TermHasher {
     /// The terms of a message, given as HTML.
     pub fn terms_of_html(&self, html: &str, analyzer: &mut Analyzer) -> HashedTerms {
-        let terms = analyzer.each_term_of_html(html);
-        let mut hashes = Vec::with_capacity(terms.len());
-        for term in terms {
-            hashes.push(self.hash(&term, false));
+        let mut hashes = Vec::new();
+        analyzer.each_term_of_html(html, |term| {
+            hashes.push(self.hash(term, false));
             // One character of a script without spaces finds all terms that begin with it.
             if let Some(first) = term.chars().next().filter(|first| !first.is_ascii()) {
                 hashes.push(self.hash(first.encode_utf8(&mut [0; 4]), true));
             }
-        }
+        });
         hashes.sort_unstable();
         hashes.dedup();
         HashedTerms(hashes.into())

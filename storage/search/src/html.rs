@@ -1,5 +1,7 @@
 //! The visible texts of rendered HTML: what is between tags, divided at entities.
 
+use memchr::memchr2;
+
 /// A text between two tags or entities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Text<'h> {
@@ -35,7 +37,7 @@ pub(crate) fn texts(html: &str) -> impl Iterator<Item = Text<'_>> {
 /// Where the next tag or entity begins. The first character is text, also a lone `&`.
 fn end_of_text(rest: &str) -> usize {
     let mut from = rest.chars().next().map_or(0, char::len_utf8);
-    while let Some(found) = rest[from..].find(['<', '&']) {
+    while let Some(found) = memchr2(b'<', b'&', &rest.as_bytes()[from..]) {
         let end = from + found;
         if rest[end..].starts_with('<') || entity(&rest[end..]).is_some() {
             return end;

@@ -15,7 +15,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tantivy::index::SegmentId;
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, UserOperation};
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query as TantivyQuery, Scorer, Weight,
 };
@@ -26,6 +26,13 @@ pub const VERSION: u32 = 1;
 
 /// Memory for messages that are being added, in bytes: the smallest that the library accepts.
 const WRITER_BYTES: usize = 15_000_000;
+
+/// Messages that the library gets together, and their bytes.
+const GROUP_MESSAGES: usize = 256;
+const GROUP_BYTES: usize = 256 * 1024;
+
+/// A message's bytes beside its terms: its id, and lengths.
+const DOCUMENT_BYTES: usize = 32;
 
 /// A part of the index in which more than this share is deleted is rewritten.
 const DELETED_SHARE_MAX: f32 = 0.2;
@@ -161,8 +168,15 @@ impl Index {
             let mut policy = LogMergePolicy::default();
             policy.set_del_docs_ratio_before_merge(DELETED_SHARE_MAX);
             writer.set_merge_policy(Box::new(policy));
-            Ok(Writer { writer, fields: self.fields, identity: self.identity.clone() })
+            let (fields, identity) = (self.fields, self.identity.clone());
+            Ok(Writer { writer, fields, identity, known: self.known()?, group: Group::default() })
         })
+    }
+
+    /// A reader of everything that was committed, if the last `reload` was after that.
+    fn known(&self) -> Result<Option<Reader>, SearchError> {
+        let (reader, committed) = (self.reader(), self.index.searchable_segment_ids()?);
+        Ok(reader.is_of(&committed).then_some(reader))
     }
 }
 
@@ -171,6 +185,18 @@ pub struct Writer {
     writer: IndexWriter,
     fields: Fields,
     identity: Identity,
+    /// What was committed before; none if readers do not know it, or messages were added since.
+    known: Option<Reader>,
+    group: Group,
+}
+
+/// Messages that the library gets together, because it wakes a thread each time.
+#[derive(Default)]
+struct Group {
+    added: Vec<UserOperation>,
+    bytes: usize,
+    /// The terms of the message that is being added.
+    terms: String,
 }
 
 impl std::fmt::Debug for Writer {
@@ -184,10 +210,15 @@ impl Writer {
     ///
     /// # Errors
     /// When the index is closed after an error.
-    pub fn remove(&self, ids: RoaringBitmap) -> Result<(), SearchError> {
+    pub fn remove(&mut self, mut ids: RoaringBitmap) -> Result<(), SearchError> {
+        if let Some(known) = &self.known {
+            // To remove something, the library opens all parts of the index: not for messages that are all new.
+            ids = known.near(ids);
+        }
         if ids.is_empty() {
             return Ok(());
         }
+        self.send()?;
         guarded(|| Ok(self.writer.delete_query(Box::new(WithIds(Arc::new(ids)))).map(|_| ())?))
     }
 
@@ -195,11 +226,26 @@ impl Writer {
     ///
     /// # Errors
     /// When the index is closed after an error, such as a full disk.
-    pub fn add(&self, id: MessageId, rendered: &str, analyzer: &mut Analyzer) -> Result<(), SearchError> {
-        let mut document = TantivyDocument::default();
+    pub fn add(&mut self, id: MessageId, rendered: &str, analyzer: &mut Analyzer) -> Result<(), SearchError> {
+        self.known = None;
+        let Group { added, bytes, terms } = &mut self.group;
+        terms.clear();
+        analyzer.each_term_of_html(rendered, |term| {
+            terms.push_str(term);
+            terms.push(' ');
+        });
+        let mut document = TantivyDocument::with_capacity(terms.len() + DOCUMENT_BYTES);
         document.add_u64(self.fields.id, id.0.into());
-        document.add_text(self.fields.text, analyzer.terms_of_html(rendered));
-        guarded(|| Ok(self.writer.add_document(document).map(|_| ())?))
+        document.add_text(self.fields.text, &*terms);
+        *bytes += terms.len() + DOCUMENT_BYTES;
+        added.push(UserOperation::Add(document));
+        if added.len() < GROUP_MESSAGES && *bytes < GROUP_BYTES { Ok(()) } else { self.send() }
+    }
+
+    /// Gives the library what was added.
+    fn send(&mut self) -> Result<(), SearchError> {
+        self.group.bytes = 0;
+        guarded(|| Ok(self.writer.run(self.group.added.drain(..)).map(|_| ())?))
     }
 
     /// Stores what was added and removed, as the state after a frame.
@@ -208,6 +254,7 @@ impl Writer {
     /// When the disk cannot be written; then the last commit stays.
     pub fn commit(&mut self, sequence: Sequence) -> Result<(), SearchError> {
         let mark = Mark { identity: self.identity.clone(), sequence: sequence.0 };
+        self.send()?;
         let payload =
             serde_json::to_string(&mark).map_err(|error| SearchError::Damaged(error.to_string()))?;
         guarded(|| {

@@ -45,6 +45,43 @@ fn filled(folder: &Path) -> Index {
     index
 }
 
+/// A writer gives the library messages in groups; none is lost, doubled or out of order.
+#[test]
+fn groups_are_added_before_what_removes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = filled(&folder.path().join("1"));
+    let (mut writer, mut analyzer) = (index.writer().unwrap(), Analyzer::new(english()));
+    let long = "quokka ".repeat(40_000);
+    for id in 1000..1600 {
+        let html = if id % 100 == 7 { &long } else { "quokka" };
+        writer.add(MessageId(id), html, &mut analyzer).unwrap();
+    }
+    writer.remove((1590..1700).collect()).unwrap();
+    writer.add(MessageId(1600), "quokka", &mut analyzer).unwrap();
+    writer.commit(Sequence(13)).unwrap();
+    writer.finish().unwrap();
+    index.reload().unwrap();
+    let expected: Vec<u32> = [3, 5, 900].into_iter().chain(1000..1590).chain([1600]).collect();
+    assert_eq!(found(&index, "quokka"), expected);
+}
+
+/// What a commit wrote is replaced, although readers have not been given it yet.
+#[test]
+fn messages_of_unseen_commits_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = filled(&folder.path().join("1"));
+    let mut analyzer = Analyzer::new(english());
+    for html in ["first", "second"] {
+        let mut writer = index.writer().unwrap();
+        writer.remove([2000].into()).unwrap();
+        writer.add(MessageId(2000), html, &mut analyzer).unwrap();
+        writer.commit(Sequence(13)).unwrap();
+        writer.finish().unwrap();
+    }
+    index.reload().unwrap();
+    assert_eq!((found(&index, "first"), found(&index, "second")), (vec![], vec![2000]));
+}
+
 #[test]
 fn words_are_found_across_commits() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +128,7 @@ fn index_is_opened_again_with_its_sequence() {
     let (index, sequence) = Index::open(&path, &identity()).unwrap().unwrap();
     assert_eq!((sequence, found(&index, "moon")), (Sequence(12), vec![6, 900]));
     // What was not committed is not there.
-    let writer = index.writer().unwrap();
+    let mut writer = index.writer().unwrap();
     writer.add(MessageId(7), "lost", &mut Analyzer::new(english())).unwrap();
     drop((writer, index));
     let (index, sequence) = Index::open(&path, &identity()).unwrap().unwrap();

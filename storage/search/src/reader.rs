@@ -49,6 +49,23 @@ impl Reader {
         Ok(Self { searcher, fields, ids })
     }
 
+    /// Whether it has all these segments.
+    pub(crate) fn is_of(&self, segments: &[SegmentId]) -> bool {
+        let own: Vec<SegmentId> =
+            self.searcher.segment_readers().iter().map(|part| part.segment_id()).collect();
+        segments.iter().all(|segment| own.contains(segment))
+    }
+
+    /// Those of some messages that it can have: those between others that it has.
+    pub(crate) fn near(&self, mut ids: RoaringBitmap) -> RoaringBitmap {
+        let mut near = RoaringBitmap::new();
+        for (least, greatest) in self.ids.iter().flat_map(|part| &part.blocks) {
+            near.insert_range(*least..=*greatest);
+        }
+        ids &= near;
+        ids
+    }
+
     /// How many messages it has.
     pub fn len(&self) -> u64 {
         self.searcher.num_docs()

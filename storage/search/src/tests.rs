@@ -9,8 +9,8 @@ fn english() -> Language {
 }
 
 fn terms(html: &str, language: &str) -> Vec<String> {
-    let joined = Analyzer::new(Language::of(language)).terms_of_html(html);
-    let mut terms: Vec<String> = joined.split_whitespace().map(str::to_owned).collect();
+    let mut terms = Vec::new();
+    Analyzer::new(Language::of(language)).each_term_of_html(html, |term| terms.push(term.to_owned()));
     terms.sort_unstable();
     terms
 }

@@ -48,11 +48,11 @@ impl TopicWords {
             return;
         }
         let number = u32::try_from(self.topics.len()).unwrap_or(u32::MAX);
-        let mut terms = HashSet::new();
-        self.analyzer.add_terms(topic.1.as_str(), &mut terms);
-        for term in terms {
-            self.by_term.entry(term).or_default().push(number);
-        }
+        let by_term = &mut self.by_term;
+        self.analyzer.each_term_of_text(topic.1.as_str(), |term| match by_term.get_mut(term) {
+            Some(numbers) => numbers.push(number),
+            None => _ = by_term.insert(term.into(), vec![number]),
+        });
         self.numbers.insert(topic.clone(), number);
         self.topics.push(topic);
     }

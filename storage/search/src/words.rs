@@ -22,21 +22,41 @@ enum Kind {
     Other,
 }
 
+/// A character of a text.
+struct Char {
+    kind: Kind,
+    is_mark: bool,
+    bytes: usize,
+}
+
+impl Char {
+    /// The one that begins at a byte of a text.
+    #[inline]
+    fn at(text: &str, at: usize) -> Option<Self> {
+        let byte = *text.as_bytes().get(at)?;
+        if byte.is_ascii() {
+            let kind = if byte.is_ascii_alphanumeric() { Kind::Word } else { Kind::Other };
+            return Some(Self { kind, is_mark: false, bytes: 1 });
+        }
+        let c = text[at..].chars().next()?;
+        Some(Self { kind: kind_of(c), is_mark: is_mark(c), bytes: c.len_utf8() })
+    }
+}
+
 /// The words and runs of a text, in order.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece> {
-    let mut chars = text.char_indices().peekable();
+    let mut at = 0;
     std::iter::from_fn(move || {
         loop {
-            let (start, first) = chars.next()?;
-            let kind = kind_of(first);
-            if kind == Kind::Other || is_mark(first) {
+            let (start, first) = (at, Char::at(text, at)?);
+            at += first.bytes;
+            if first.kind == Kind::Other || first.is_mark {
                 continue;
             }
-            let mut end = start + first.len_utf8();
-            while let Some((at, next)) = chars.next_if(|(_, next)| kind_of(*next) == kind || is_mark(*next)) {
-                end = at + next.len_utf8();
+            while let Some(next) = Char::at(text, at).filter(|next| next.kind == first.kind || next.is_mark) {
+                at += next.bytes;
             }
-            return Some(Piece { range: start..end, is_run: kind == Kind::Run });
+            return Some(Piece { range: start..at, is_run: first.kind == Kind::Run });
         }
     })
 }
@@ -101,4 +121,35 @@ pub(crate) fn run_terms(run: &str) -> impl Iterator<Item = &str> {
         let end = rest.char_indices().nth(2).map_or(rest.len(), |(end, _)| end);
         &rest[..end]
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Character by character, without a shorter way for ASCII.
+    fn plain_pieces(text: &str) -> Vec<Piece> {
+        let mut found: Vec<Piece> = Vec::new();
+        let mut open: Option<Kind> = None;
+        for (start, c) in text.char_indices() {
+            let end = start + c.len_utf8();
+            match (open, found.last_mut()) {
+                (Some(kind), Some(last)) if kind_of(c) == kind || is_mark(c) => last.range.end = end,
+                _ if kind_of(c) == Kind::Other || is_mark(c) => open = None,
+                _ => {
+                    open = Some(kind_of(c));
+                    found.push(Piece { range: start..end, is_run: kind_of(c) == Kind::Run });
+                }
+            }
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_those_of_the_characters(text in "([a-zA-Z0-9]{0,4}|[ -/]|[äßÉσ東京한ก]|[\u{300}\u{200d}]|\\PC){0,30}") {
+            prop_assert_eq!(pieces(&text).collect::<Vec<_>>(), plain_pieces(&text));
+        }
+    }
 }
