@@ -29,11 +29,26 @@ impl Applied {
     }
 }
 
-/// The pending writes: by key, the new value, or `None` to remove the row. Chunks are plain until they are written.
+/// A pending write.
+#[derive(Debug, Default)]
+struct Pending {
+    /// The new value, or `None` to remove the row. Chunks are plain until they are written.
+    value: Option<Vec<u8>>,
+    /// The last message of the chunk, if one was appended since it was read or replaced.
+    last: Option<MessageId>,
+}
+
+impl From<Option<Vec<u8>>> for Pending {
+    fn from(value: Option<Vec<u8>>) -> Self {
+        Self { value, last: None }
+    }
+}
+
+/// The pending writes by key.
 #[derive(Debug)]
 pub struct Batch<'t> {
     tree: &'t sled::Tree,
-    newest: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    newest: BTreeMap<Vec<u8>, Pending>,
 }
 
 impl<'t> Batch<'t> {
@@ -46,13 +61,13 @@ impl<'t> Batch<'t> {
     pub fn add(&mut self, change: RowChange) -> Result<(), StoreError> {
         match change {
             RowChange::Put(Row { key, value }) => {
-                self.newest.insert(key, Some(value));
+                self.newest.insert(key, Some(value).into());
             }
             RowChange::Append { key, is_first, message, record } => {
                 self.append(key, is_first, message, &record)?;
             }
             RowChange::Remove(key) => {
-                self.newest.insert(key, None);
+                self.newest.insert(key, Pending::default());
             }
             RowChange::RemoveUnder(prefix) => self.remove_under(&prefix)?,
             RowChange::Erase { realm, table, messages } => self.erase(realm, table, messages)?,
@@ -63,17 +78,20 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    /// All pending writes, in key order.
+    /// All pending writes, in key order: new values, or `None` to remove the row.
     ///
     /// # Errors
     /// [`StoreError::Encode`] when a chunk cannot be compressed.
-    pub fn into_rows(mut self) -> Result<BTreeMap<Vec<u8>, Option<Vec<u8>>>, StoreError> {
-        for (key, value) in &mut self.newest {
-            if let Some(value) = value.as_mut().filter(|_| records::is_chunk(key)) {
-                *value = chunk::packed(std::mem::take(value))?;
-            }
+    pub fn into_rows(self) -> Result<Vec<(Vec<u8>, Option<Vec<u8>>)>, StoreError> {
+        let mut rows = Vec::with_capacity(self.newest.len());
+        for (key, Pending { value, .. }) in self.newest {
+            let value = match value {
+                Some(chunk) if records::is_chunk(&key) => Some(chunk::packed(chunk)?),
+                value => value,
+            };
+            rows.push((key, value));
         }
-        Ok(self.newest)
+        Ok(rows)
     }
 
     fn append(
@@ -85,7 +103,7 @@ impl<'t> Batch<'t> {
     ) -> Result<(), StoreError> {
         let pending = match self.newest.entry(key) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) if is_first => entry.insert(None),
+            Entry::Vacant(entry) if is_first => entry.insert(Pending::default()),
             Entry::Vacant(entry) => {
                 let Some(stored) = self.tree.get(entry.key())? else {
                     return Err(StoreError::TreesDamaged(format!(
@@ -93,17 +111,23 @@ impl<'t> Batch<'t> {
                         records::describe(entry.key())
                     )));
                 };
-                entry.insert(Some(chunk::plain(&stored)?.into_owned()))
+                entry.insert(Some(chunk::plain(&stored)?.into_owned()).into())
             }
         };
-        chunk::append(pending.get_or_insert_default(), message, record)
+        let chunk = pending.value.get_or_insert_default();
+        pending.last = Some(match pending.last {
+            // The last entry of the chunk need not be looked for.
+            Some(last) => chunk::append_after(chunk, last, message, record),
+            None => chunk::append(chunk, message, record)?,
+        });
+        Ok(())
     }
 
     fn remove_under(&mut self, prefix: &[u8]) -> Result<(), StoreError> {
         let pending = self.newest.range_mut(prefix.to_vec()..).take_while(|(key, _)| key.starts_with(prefix));
-        pending.for_each(|(_, value)| *value = None);
+        pending.for_each(|(_, pending)| *pending = Pending::default());
         for key in self.tree.scan_prefix(prefix).keys() {
-            self.newest.insert(key?.to_vec(), None);
+            self.newest.insert(key?.to_vec(), Pending::default());
         }
         Ok(())
     }
@@ -117,8 +141,8 @@ impl<'t> Batch<'t> {
                 through = through.max(last.0);
                 match rest {
                     chunk::Rest::Same => {}
-                    chunk::Rest::Some(bytes) => _ = self.newest.insert(key, Some(bytes)),
-                    chunk::Rest::Empty => _ = self.newest.insert(key, None),
+                    chunk::Rest::Some(bytes) => _ = self.newest.insert(key, Some(bytes).into()),
+                    chunk::Rest::Empty => _ = self.newest.insert(key, Pending::default()),
                 }
             }
             messages.remove_range(first..=through);
@@ -131,18 +155,18 @@ impl<'t> Batch<'t> {
         if let Some(Row { key, value }) = self.chunk_with(realm, records::Messages::ID, id)?
             && let Some(chunk) = chunk::with_changed(&chunk::plain(&value)?, id, chunk::blank_message)?
         {
-            self.newest.insert(key, Some(chunk));
+            self.newest.insert(key, Some(chunk).into());
         }
         for number in 1..kept {
             let key = Key::new(realm, records::MessageVersions::ID, &(id, Number(number))).into_bytes();
             let known = match self.newest.get(&key) {
-                Some(pending) => pending.clone(),
+                Some(pending) => pending.value.clone(),
                 None => self.tree.get(&key)?.map(|stored| stored.to_vec()),
             };
             let Some(known) = known else { continue };
             let mut version: MessageVersion = decode(&known, records::MessageVersions::NAME)?;
             version.blank();
-            self.newest.insert(key, Some(encode(&version)?));
+            self.newest.insert(key, Some(encode(&version)?).into());
         }
         Ok(())
     }
@@ -154,8 +178,8 @@ impl<'t> Batch<'t> {
         let pending = self.newest.range(from.clone()..=to.clone()).next_back();
         let stored = self.tree.range(from..=to).next_back().transpose()?;
         match (pending, stored) {
-            (Some((key, bytes)), stored) if stored.as_ref().is_none_or(|(other, _)| **other <= **key) => {
-                Ok(bytes.as_ref().map(|bytes| Row { key: key.clone(), value: bytes.clone() }))
+            (Some((key, pending)), stored) if stored.as_ref().is_none_or(|(other, _)| **other <= **key) => {
+                Ok(pending.value.as_ref().map(|bytes| Row { key: key.clone(), value: bytes.clone() }))
             }
             (_, stored) => Ok(stored.map(|(key, bytes)| Row { key: key.to_vec(), value: bytes.to_vec() })),
         }

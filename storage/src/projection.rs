@@ -324,7 +324,7 @@ impl Trees {
         let newest = newest.into_rows()?;
         let count = newest.len();
         let mut rows = sled::Batch::default();
-        noted.add(newest.keys().map(|key| &**key));
+        noted.add(newest.iter().map(|(key, _)| &**key));
         for (key, value) in newest {
             match value {
                 Some(value) => rows.insert(key, value),

@@ -239,6 +239,19 @@ fn collect(first: Applied, receiver: &Receiver<Applied>, waiting: &Waiting) -> V
     batch
 }
 
+/// The newest frame of each organization in a batch, with what receives it.
+fn notes_of(batch: &[Applied]) -> Vec<(Arc<AtomicU64>, u64)> {
+    let mut notes: Vec<(Arc<AtomicU64>, u64)> = Vec::new();
+    for applied in batch {
+        let sequence = applied.progress.sequence.0;
+        match notes.last_mut() {
+            Some((stored, newest)) if Arc::ptr_eq(stored, &applied.stored) => *newest = sequence,
+            _ => notes.push((applied.stored.clone(), sequence)),
+        }
+    }
+    notes
+}
+
 fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &Waiting) -> Result<(), StoreError> {
     let rows_written = metrics::counter!("millstream_rows_written_total");
     let batches_written = metrics::counter!("millstream_row_batches_written_total");
@@ -255,8 +268,7 @@ fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &Waiting) -> Result
             Err(RecvTimeoutError::Timeout) => continue,
         };
         let batch = collect(first, receiver, waiting);
-        let notes: Vec<(Arc<AtomicU64>, u64)> =
-            batch.iter().map(|applied| (applied.stored.clone(), applied.progress.sequence.0)).collect();
+        let notes = notes_of(&batch);
         let (frames, bytes) = (batch.len(), batch.iter().map(Applied::bytes).sum());
         let rows: usize = batch.iter().map(|applied| applied.rows.0.len()).sum();
         waiting.wait_for_disk(trees, bytes)?;

@@ -29,12 +29,18 @@ const PACKED_HEAD_BYTES: usize = 5;
 /// Shorter chunks stay plain.
 const PLAIN_BYTES_MAX: usize = 256;
 
+/// Bytes that a thread keeps for compressing: enough for a chunk of ordinary messages.
+const ROOM_BYTES_MAX: usize = 32 * 1024;
+
 /// Above this level, chunks of text get 2 % smaller for twice the time.
 const LEVEL: i32 = 3;
 
 /// Limit of a plain chunk, so that a damaged length cannot exhaust memory. A chunk of one message has a record of at most
 /// [`crate::codec::RECORD_BYTES_MAX`].
 const CHUNK_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// Room of a chunk that begins in a batch: more messages follow in the same one.
+const APPENDED_BYTES: usize = 2048;
 
 /// Bytes before each record.
 const ENTRY_HEAD_BYTES: usize = 8;
@@ -97,7 +103,13 @@ impl OpenChunk {
         // The key of a chunk whose messages were all deleted stays the same.
         let is_new = self.bytes.is_empty() || (is_full && self.messages > 0);
         if is_new {
-            *self = Self { first: id, messages: 0, bytes: vec![VERSION] };
+            // The next chunk grows about as large as this one, unless that has a single long message.
+            if self.bytes.capacity() > 2 * limits.bytes_max {
+                self.bytes = Vec::new();
+            }
+            self.bytes.clear();
+            self.bytes.push(VERSION);
+            (self.first, self.messages) = (id, 0);
         }
         self.messages += 1;
         push(&mut self.bytes, id, record);
@@ -199,23 +211,30 @@ pub fn blank_message(record: &[u8]) -> Result<Vec<u8>, StoreError> {
     encode(&message)
 }
 
-/// Adds an entry to a plain chunk, which is empty before its first one. What it already has is not added again.
-pub fn append(chunk: &mut Vec<u8>, id: MessageId, record: &[u8]) -> Result<(), StoreError> {
+/// Adds an entry to a plain chunk, which is empty before its first one. What it already has is not added again. Returns the
+/// last message of the chunk.
+pub fn append(chunk: &mut Vec<u8>, id: MessageId, record: &[u8]) -> Result<MessageId, StoreError> {
     if chunk.is_empty() {
+        chunk.reserve(APPENDED_BYTES);
         chunk.push(VERSION);
     }
-    if let Some(last) = entries(chunk).last().transpose()?
-        && last.0 >= id
-    {
-        return Ok(());
+    let last = entries(chunk).last().transpose()?;
+    Ok(append_after(chunk, last.map_or(MessageId::ZERO, |(last, _)| last), id, record))
+}
+
+/// The same for a chunk whose last message is known.
+pub fn append_after(chunk: &mut Vec<u8>, last: MessageId, id: MessageId, record: &[u8]) -> MessageId {
+    if last < id {
+        push(chunk, id, record);
     }
-    push(chunk, id, record);
-    Ok(())
+    last.max(id)
 }
 
 thread_local! {
     /// Contexts of zstd, which take longer to make than a chunk takes to compress.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
+    /// Room for a compressed chunk, unless it is unusually long.
+    static COMPRESSED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
@@ -227,7 +246,18 @@ pub fn packed(chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     if chunk.len() <= PLAIN_BYTES_MAX || chunk.first() != Some(&VERSION) {
         return Ok(chunk);
     }
-    let mut stored = vec![0; PACKED_HEAD_BYTES + zstd::zstd_safe::compress_bound(chunk.len())];
+    let room = PACKED_HEAD_BYTES + zstd::zstd_safe::compress_bound(chunk.len());
+    match room <= ROOM_BYTES_MAX {
+        true => COMPRESSED.with_borrow_mut(|stored| {
+            stored.resize(ROOM_BYTES_MAX, 0);
+            packed_in(stored, chunk)
+        }),
+        false => packed_in(&mut vec![0; room], chunk),
+    }
+}
+
+/// The same, in a buffer with room for it.
+fn packed_in(stored: &mut [u8], chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     let (head, frame) = stored.split_at_mut(PACKED_HEAD_BYTES);
     head[0] = PACKED_VERSION;
     head[1..].copy_from_slice(&(chunk.len() as u32).to_le_bytes());
@@ -236,8 +266,8 @@ pub fn packed(chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         None => compressor.insert(Compressor::new(LEVEL)?).compress_to_buffer(&chunk, frame),
     });
     let bytes = bytes.map_err(|error| StoreError::Encode(error.to_string()))?;
-    stored.truncate(PACKED_HEAD_BYTES + bytes);
-    Ok(if stored.len() < chunk.len() { stored } else { chunk })
+    let stored = &stored[..PACKED_HEAD_BYTES + bytes];
+    Ok(if stored.len() < chunk.len() { stored.to_vec() } else { chunk })
 }
 
 /// The plain form of a stored chunk.
@@ -398,10 +428,14 @@ mod tests {
         let (mut open, mut chunk) = (OpenChunk::default(), Vec::new());
         for id in [3, 5, 6] {
             open.add(BODIES, MessageId(id), b"ab");
-            append(&mut chunk, MessageId(id), b"ab").unwrap();
-            append(&mut chunk, MessageId(id), b"ab").unwrap();
+            assert_eq!(append(&mut chunk, MessageId(id), b"ab").unwrap(), MessageId(id));
+            assert_eq!(append(&mut chunk, MessageId(id), b"ab").unwrap(), MessageId(id));
         }
-        append(&mut chunk, MessageId(4), b"late").unwrap();
+        assert_eq!(append(&mut chunk, MessageId(4), b"late").unwrap(), MessageId(6));
+        assert_eq!(append_after(&mut chunk, MessageId(6), MessageId(4), b"late"), MessageId(6));
+        assert_eq!(chunk, open.bytes());
+        open.add(BODIES, MessageId(7), b"c");
+        assert_eq!(append_after(&mut chunk, MessageId(6), MessageId(7), b"c"), MessageId(7));
         assert_eq!(chunk, open.bytes());
     }
 
