@@ -41,7 +41,7 @@ pub fn advance(
         let frame = frame?;
         making.apply(&frame)?;
         if let Some(view) = &making.view {
-            // Bodies are not part of a checkpoint: they may be evicted from memory.
+            // Versions of texts are not part of a checkpoint: they may be evicted from memory.
             view.recent.stored().store(frame.sequence, Ordering::Relaxed);
         }
         if !pace.applied(frame.sequence) {

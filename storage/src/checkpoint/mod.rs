@@ -248,6 +248,10 @@ impl Making {
     /// Applies the next frame.
     fn apply(&mut self, stored: &FrameBytes) -> Result<(), StoreError> {
         let changes = apply(&mut self.view, stored)?;
+        if let Some(view) = &mut self.view {
+            // Bodies are not part of a checkpoint.
+            view.recent.keep_none();
+        }
         change_rows(&mut self.rows, changes);
         self.frame = frame_checksum(stored);
         Ok(())

@@ -136,8 +136,8 @@ impl Segment {
             return Ok(None);
         }
         if total_bytes > BLOCK_BYTES {
-            let rest = self.read(offset + BLOCK_BYTES, total_bytes - BLOCK_BYTES)?;
-            bytes.extend_from_slice(&rest);
+            bytes.resize(total_bytes as usize, 0);
+            self.read_into(offset + BLOCK_BYTES, &mut bytes[BLOCK_BYTES as usize..])?;
         }
         let body_end = GROUP_HEADER_BYTES + header.body_bytes as usize;
         let mark_end = body_end + GROUP_END.len();
@@ -157,10 +157,13 @@ impl Segment {
     pub(crate) fn read(&self, offset: u64, count: u64) -> Result<Vec<u8>, LogError> {
         // A segment is far smaller than memory's address space, so the count is a usize.
         let mut bytes = vec![0; count as usize];
-        self.file
-            .read_exact_at(&mut bytes, offset)
-            .map_err(|error| LogError::io("read", &self.path, error))?;
+        self.read_into(offset, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Fills a buffer with what follows `offset`.
+    fn read_into(&self, offset: u64, bytes: &mut [u8]) -> Result<(), LogError> {
+        self.file.read_exact_at(bytes, offset).map_err(|error| LogError::io("read", &self.path, error))
     }
 
     /// The byte after the last one from `offset` on that is not zero, or `offset` when all are.

@@ -23,9 +23,20 @@ pub struct RecentMessages {
     bytes: usize,
     /// The newest frame that is in the trees; set by the writer of the trees.
     stored: Arc<AtomicU64>,
+    /// Whether no bodies are kept.
+    is_off: bool,
 }
 
 impl RecentMessages {
+    /// Keeps no bodies from now on, for a view of which none is read.
+    pub fn keep_none(&mut self) {
+        if !self.is_off {
+            (self.is_off, self.bytes) = (true, 0);
+            self.messages.clear();
+            self.order.clear();
+        }
+    }
+
     /// The newest frame that is in the trees, to be set by the writer of the trees.
     pub fn stored(&self) -> Arc<AtomicU64> {
         self.stored.clone()
@@ -43,11 +54,16 @@ impl RecentMessages {
 
     /// Adds a body that frame `sequence` wrote. The oldest stored ones are evicted; unstored ones stay.
     pub fn put(&mut self, sequence: Sequence, message: Arc<Message>) {
+        if self.is_off {
+            return;
+        }
         let id = message.id;
-        self.remove(id);
         self.bytes += size(&message);
+        if let Some((before, replaced)) = self.messages.insert(id, (sequence, message)) {
+            self.order.remove(&(before, id));
+            self.bytes -= size(&replaced);
+        }
         self.order.insert((sequence, id));
-        self.messages.insert(id, (sequence, message));
         while self.bytes > RECENT_BYTES_MAX {
             let Some((sequence, oldest)) = self.order.first().copied() else { break };
             if sequence > self.stored_sequence() {
