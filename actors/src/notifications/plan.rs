@@ -111,8 +111,12 @@ impl Plan {
             edits.note(message);
         }
         let view = realm.view.read();
+        let candidates = candidates(&view.directory, message);
+        if candidates.is_empty() {
+            return;
+        }
         let context = PlanContext { realm, view: &view, wanted, now, noted: &self.noted };
-        let recipients = context.recipients(message, candidates(&view.directory, message), |_| true);
+        let recipients = context.recipients(message, candidates, |_| true);
         drop(view);
         self.add(message, recipients, now);
     }

@@ -1,10 +1,9 @@
 //! A message as one of its recipients has it.
 
 use crate::queries::locate;
-use model::directory::Subscribers;
+use model::directory::{Subscribers, TopicPolicies};
 use model::{Message, MessageId, Place, TopicKey, User, UserId, VisibilityPolicy};
 use rules::notifications::Receipt;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use storage::View;
 use storage::view::Location;
@@ -15,8 +14,7 @@ pub(super) struct Reception<'v> {
     sender: &'v Arc<User>,
     message: &'v Message,
     /// The subscriptions and the policies for the topic of a message in a channel.
-    channel: Option<(Subscribers, BTreeMap<UserId, VisibilityPolicy>)>,
-    muters: BTreeSet<UserId>,
+    channel: Option<(Subscribers, Option<&'v TopicPolicies>)>,
 }
 
 impl<'v> Reception<'v> {
@@ -26,12 +24,11 @@ impl<'v> Reception<'v> {
         let channel = match &message.place {
             Place::Direct => None,
             Place::Channel { channel, topic } => {
-                let policies = directory.topic_policies(*channel, &TopicKey::new(topic)).collect();
+                let policies = directory.topic_policies(*channel, &TopicKey::new(topic));
                 Some((directory.subscriptions_of(*channel), policies))
             }
         };
-        let muters = directory.muters_of(sender.id).collect();
-        Self { view, sender, message, channel, muters }
+        Self { view, sender, message, channel }
     }
 
     /// The message as a user has it; `None` if the user does not have it.
@@ -39,7 +36,8 @@ impl<'v> Reception<'v> {
         let (subscription, policy) = match &self.channel {
             None => (None, VisibilityPolicy::Inherit),
             Some((subscribers, policies)) => {
-                let policy = policies.get(&user.id).copied().unwrap_or_default();
+                let policy = policies.and_then(|policies| policies.get(&user.id));
+                let policy = policy.copied().unwrap_or_default();
                 (Some(&**subscribers.get(&user.id)?), policy)
             }
         };
@@ -49,7 +47,7 @@ impl<'v> Reception<'v> {
             subscription,
             policy,
             flags: self.view.notified_flags(user.id, self.message)?,
-            mutes_sender: self.muters.contains(&user.id),
+            mutes_sender: self.view.directory.muted_since(user.id, self.sender.id).is_some(),
             is_present: false,
         })
     }

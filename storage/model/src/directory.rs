@@ -40,6 +40,9 @@ use std::sync::Arc;
 /// The subscriptions of one channel by user.
 pub type Subscribers = OrdMap<UserId, Arc<Subscription>>;
 
+/// The policies for one topic by user.
+pub type TopicPolicies = OrdMap<UserId, VisibilityPolicy>;
+
 /// A snapshot of an organization without its messages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directory(Arc<Roots>);

@@ -1,6 +1,7 @@
 //! Push devices, shown notifications, and who is notified of what.
 
 use super::Directory;
+use super::TopicPolicies;
 use super::records::{PushRecords, put_list};
 use crate::ids::{ChannelId, MessageId, UserId};
 use crate::push::{PushDevice, PushFact, PushToken};
@@ -108,20 +109,15 @@ impl Directory {
         put_list(&mut self.push.shown, user, messages);
     }
 
-    /// The policies for a topic, by user.
-    pub fn topic_policies(
-        &self,
-        channel: ChannelId,
-        topic: &TopicKey,
-    ) -> impl Iterator<Item = (UserId, VisibilityPolicy)> {
-        let policies = self.push.policies.get(&(channel, topic.clone())).into_iter().flatten();
-        policies.map(|(user, policy)| (*user, *policy))
+    /// The policies for a topic, by user; none if it has none.
+    pub fn topic_policies(&self, channel: ChannelId, topic: &TopicKey) -> Option<&TopicPolicies> {
+        self.push.policies.get(&(channel, topic.clone()))
     }
 
     /// The followers of a topic.
     pub fn followers(&self, channel: ChannelId, topic: &TopicKey) -> impl Iterator<Item = UserId> {
-        let policies = self.topic_policies(channel, topic);
-        policies.filter(|(_, policy)| *policy == VisibilityPolicy::Followed).map(|(user, _)| user)
+        let policies = self.topic_policies(channel, topic).into_iter().flatten();
+        policies.filter(|(_, policy)| **policy == VisibilityPolicy::Followed).map(|(user, _)| *user)
     }
 
     /// The users who are notified of every message in this channel or in all channels.
