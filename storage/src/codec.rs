@@ -8,6 +8,7 @@
 use crate::error::StoreError;
 use bincode::Options;
 use serde::{Serialize, de::DeserializeOwned};
+use std::cell::Cell;
 
 /// The version of all records together, facts and their variants included. It grows by one with each release that stores what
 /// the one before cannot read. Nodes of a cluster write a version only once the operator says that no older node comes back.
@@ -23,6 +24,14 @@ const COMPRESSED_VERSION: u8 = 2;
 
 /// Records longer than this many bytes are compressed.
 const PLAIN_BYTES_MAX: usize = 4 * 1024;
+
+/// A thread keeps its buffer for records up to this size.
+const KEPT_BYTES_MAX: usize = 64 * 1024;
+
+thread_local! {
+    /// Where the next record is encoded.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// Maximum bytes of a record, so that a damaged length cannot exhaust memory.
 pub(crate) const RECORD_BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -41,18 +50,32 @@ fn options() -> impl Options {
 /// # Errors
 /// [`StoreError::Encode`] when the record is larger than 4 MB.
 pub fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
-    // Checks the limit; with the size, the buffer is allocated once.
-    let failed = |error: bincode::Error| StoreError::Encode(error.to_string());
-    let size = options().serialized_size(record).map_err(failed)?;
-    let mut bytes = Vec::with_capacity(1 + size as usize);
-    bytes.push(VERSION);
-    unlimited().serialize_into(&mut bytes, record).map_err(failed)?;
-    if bytes.len() <= PLAIN_BYTES_MAX {
-        return Ok(bytes);
+    // Taken, because a record may be encoded within another one.
+    let mut buffer = BUFFER.take();
+    buffer.clear();
+    let encoded = encode_in(&mut buffer, record);
+    if buffer.capacity() <= KEPT_BYTES_MAX {
+        BUFFER.set(buffer);
     }
-    let mut compressed = vec![COMPRESSED_VERSION];
-    compressed.extend(lz4_flex::block::compress_prepend_size(&bytes[1..]));
-    Ok(if compressed.len() < bytes.len() { compressed } else { bytes })
+    encoded
+}
+
+/// The same, with a buffer that may have room already: the size of a record is not known before.
+fn encode_in<T: Serialize>(bytes: &mut Vec<u8>, record: &T) -> Result<Vec<u8>, StoreError> {
+    let failed = |error: bincode::Error| StoreError::Encode(error.to_string());
+    bytes.push(VERSION);
+    unlimited().serialize_into(&mut *bytes, record).map_err(failed)?;
+    if bytes.len() as u64 - 1 > RECORD_BYTES_MAX {
+        return Err(failed(bincode::ErrorKind::SizeLimit.into()));
+    }
+    if bytes.len() > PLAIN_BYTES_MAX {
+        let mut compressed = vec![COMPRESSED_VERSION];
+        compressed.extend(lz4_flex::block::compress_prepend_size(&bytes[1..]));
+        if compressed.len() < bytes.len() {
+            return Ok(compressed);
+        }
+    }
+    Ok(bytes.to_vec())
 }
 
 /// Decodes a record; `what` names it in errors.
@@ -132,6 +155,17 @@ mod tests {
         let mut huge = bytes;
         huge[1..5].fill(0xff);
         assert!(decode::<String>(&huge, "text").is_err());
+    }
+
+    #[test]
+    fn records_of_any_size_are_encoded_one_after_the_other() {
+        let record = |bytes: usize| vec![7_u8; bytes];
+        for bytes in [0, 10, 5_000, 100_000, 3, RECORD_BYTES_MAX as usize - 8, 1] {
+            let encoded = encode(&record(bytes)).unwrap();
+            assert_eq!(decode::<Vec<u8>>(&encoded, "bytes").unwrap(), record(bytes));
+        }
+        assert!(encode(&record(RECORD_BYTES_MAX as usize - 7)).is_err(), "a byte more than the limit");
+        assert_eq!(encode(&3_u8).unwrap(), [VERSION, 3]);
     }
 
     #[test]

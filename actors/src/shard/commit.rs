@@ -334,15 +334,10 @@ impl Committer {
     /// The durable frames of one organization at the front of the queue.
     fn take_durable(&self, upto: Ticket) -> VecDeque<Pending> {
         let mut pending = self.pending.borrow_mut();
-        let mut batch = VecDeque::new();
-        while let Some(front) = pending.front() {
-            let is_same = batch.front().is_none_or(|first: &Pending| first.realm.id == front.realm.id);
-            if front.ticket > upto || !is_same {
-                break;
-            }
-            batch.extend(pending.pop_front());
-        }
-        batch
+        let first = pending.front().map(|first| first.realm.id);
+        let is_next = |next: &&Pending| next.ticket <= upto && Some(next.realm.id) == first;
+        let count = pending.iter().take_while(is_next).count();
+        pending.drain(..count).collect()
     }
 
     fn publish(&self, realm: &Arc<RealmShared>, batch: VecDeque<Pending>) -> Result<(), DomainError> {

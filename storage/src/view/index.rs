@@ -1,6 +1,7 @@
 //! The in-memory index of messages: compressed sets of ids, so that a narrow is set algebra and a million messages take a
 //! few megabytes. Bodies are not part of it.
 
+use super::newest::add_newest;
 use super::topic::{Spelled, TopicMessages};
 use crate::checkpoint::codec::saved;
 use model::message::MessageTraits;
@@ -125,18 +126,18 @@ impl MessageIndex {
     /// Adds a message. Adding it again changes nothing.
     pub fn add(&mut self, id: MessageId, row: &MessageIndexRow) {
         self.last = self.last.max(id);
-        self.all.insert(id.0);
+        add_newest(&mut self.all, id.0);
         match &row.place {
             Place::Channel { channel, topic } => {
                 let messages = self.channels.entry(*channel).or_default();
-                messages.ids.insert(id.0);
+                add_newest(&mut messages.ids, id.0);
                 messages.topics.entry(TopicKey::new(topic)).or_default().add(topic, id.0);
             }
             Place::Direct => {
-                self.directs.entry(row.recipient).or_default().insert(id.0);
+                add_newest(self.directs.entry(row.recipient).or_default(), id.0);
             }
         }
-        self.senders.entry(row.sender).or_default().insert(id.0);
+        add_newest(self.senders.entry(row.sender).or_default(), id.0);
         self.change_traits(id, &row.traits);
         self.add_user_flags(id, row);
     }
@@ -221,7 +222,7 @@ impl MessageIndex {
 
     fn add_user_flags(&mut self, id: MessageId, row: &MessageIndexRow) {
         if row.traits.read_by_sender {
-            self.users.entry(row.sender).or_default().read.insert(id.0);
+            add_newest(&mut self.users.entry(row.sender).or_default().read, id.0);
         }
         for (user, flags) in &row.user_flags {
             let messages = self.users.entry(*user).or_default();

@@ -29,6 +29,7 @@ mod jobs;
 pub mod key;
 mod load;
 mod moves;
+mod newest;
 mod reading;
 mod recent;
 pub mod record;

@@ -1,6 +1,7 @@
 //! The messages of one topic. Topics are compared without case, so a topic may have several spellings: its name is the
 //! spelling on its newest message, also after moves and deletions.
 
+use super::newest::add_newest;
 use crate::checkpoint::codec::saved;
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
@@ -36,7 +37,7 @@ impl TopicMessages {
                 self.name = name.into();
             }
         }
-        self.ids.insert(id);
+        add_newest(&mut self.ids, id);
     }
 
     /// Adds messages that were moved here.
