@@ -37,6 +37,9 @@ use imbl::{HashMap, OrdMap, OrdSet};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
+/// Steps over accounts that cost as much as finding one.
+const STEPS_OF_LOOKUP: usize = 8;
+
 /// The subscriptions of one channel by user.
 pub type Subscribers = OrdMap<UserId, Arc<Subscription>>;
 
@@ -300,11 +303,29 @@ impl Directory {
 
     /// Current subscribers with active accounts, by id.
     pub fn subscriber_ids(&self, channel: ChannelId) -> impl Iterator<Item = UserId> {
-        let all = self.subscribers.get(&channel).into_iter().flat_map(|subscribers| subscribers.iter());
-        all.filter(|(user, subscription)| {
-            subscription.is_active && self.users.get(*user).is_some_and(|user| user.is_active)
-        })
-        .map(|(user, _)| *user)
+        self.active_subscribers(channel).map(|(user, _)| user.id)
+    }
+
+    /// Current subscribers with active accounts and their subscriptions, by id.
+    pub fn active_subscribers(
+        &self,
+        channel: ChannelId,
+    ) -> impl Iterator<Item = (&Arc<User>, &Arc<Subscription>)> {
+        let subscribers = self.subscribers.get(&channel);
+        let is_large = subscribers.is_some_and(|all| all.len() * STEPS_OF_LOOKUP >= self.users.len());
+        // Both are in the order of ids: of many subscribers, the accounts are found in one pass.
+        let mut users = self.users.iter().peekable();
+        let current = subscribers.into_iter().flatten().filter(|(_, subscription)| subscription.is_active);
+        let found = current.filter_map(move |(id, subscription)| {
+            let user = if is_large {
+                while users.next_if(|(other, _)| *other < id).is_some() {}
+                users.next_if(|(other, _)| *other == id).map(|(_, user)| user)
+            } else {
+                self.users.get(id)
+            };
+            Some((user?, subscription))
+        });
+        found.filter(|(user, _)| user.is_active)
     }
 
     /// Number of current subscribers with active accounts, bots included.
@@ -312,13 +333,18 @@ impl Directory {
         self.subscriber_counts.get(&channel).copied().unwrap_or(0)
     }
 
+    /// Channels that a user is or was subscribed to, by id.
+    pub fn channels_of_user(&self, user: UserId) -> impl Iterator<Item = ChannelId> {
+        self.user_channels.get(&user).into_iter().flatten().copied()
+    }
+
     /// Channels that a user is or was subscribed to, with the subscription.
     pub fn subscriptions_of_user(
         &self,
         user: UserId,
     ) -> impl Iterator<Item = (ChannelId, &Arc<Subscription>)> {
-        let channels = self.user_channels.get(&user).into_iter().flatten();
-        channels.filter_map(move |channel| Some((*channel, self.subscription(*channel, user)?)))
+        let channels = self.channels_of_user(user);
+        channels.filter_map(move |channel| Some((channel, self.subscription(channel, user)?)))
     }
 
     /// Sets a user's subscription to a channel.

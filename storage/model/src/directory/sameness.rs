@@ -1,6 +1,7 @@
 //! Cheap comparison of two snapshots by identity of their parts.
 
 use super::Directory;
+use crate::ids::ChannelId;
 use std::sync::Arc;
 
 impl Directory {
@@ -18,5 +19,23 @@ impl Directory {
             && self.users.ptr_eq(&other.users)
             && self.pictures.avatars.ptr_eq(&other.pictures.avatars)
             && Arc::ptr_eq(&self.profile_fields, &other.profile_fields)
+    }
+
+    /// Whether both share all subscriptions. False for equal but separate copies.
+    pub fn has_same_subscriptions_as(&self, other: &Self) -> bool {
+        self.subscribers.ptr_eq(&other.subscribers)
+    }
+
+    /// Whether both share the subscriptions of a channel. False for equal but separate copies.
+    pub fn has_same_subscribers_as(&self, other: &Self, channel: ChannelId) -> bool {
+        match (self.subscribers.get(&channel), other.subscribers.get(&channel)) {
+            (Some(own), Some(others)) => own.ptr_eq(others),
+            (own, others) => own.is_none() && others.is_none(),
+        }
+    }
+
+    /// Whether both share users and their statuses. False for equal but separate copies.
+    pub fn has_same_statuses_as(&self, other: &Self) -> bool {
+        self.users.ptr_eq(&other.users) && self.personal.statuses.ptr_eq(&other.personal.statuses)
     }
 }

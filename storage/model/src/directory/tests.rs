@@ -55,3 +55,48 @@ fn a_clone_is_a_snapshot() {
     assert_eq!(before.users().count(), 1);
     assert_eq!(directory.users().count(), 2);
 }
+
+#[test]
+fn current_subscribers_come_with_their_accounts() {
+    let mut directory = directory();
+    for id in 1..=100 {
+        directory.put_user(user(id, &format!("u{id}@example.org"), "U"));
+    }
+    let subscription = Subscription::start("#76ce90".into(), MessageId(0));
+    let mut ended = subscription.clone();
+    ended.end(MessageId(5));
+    let subscribe = |directory: &mut Directory, channel: u32, ids: &[u32]| {
+        for id in ids {
+            directory.put_subscription(ChannelId(channel), UserId(*id), subscription.clone());
+        }
+    };
+    // In a few look-ups, in one pass over all accounts, and with a subscriber who has no account.
+    subscribe(&mut directory, 1, &[3, 50, 100]);
+    subscribe(&mut directory, 2, &(2..=99).collect::<Vec<_>>());
+    subscribe(&mut directory, 2, &[777]);
+    directory.put_user(User { is_active: false, ..user(50, "u50@example.org", "U") });
+    directory.put_subscription(ChannelId(2), UserId(51), ended);
+    let ids = |channel| directory.subscriber_ids(ChannelId(channel)).map(|id| id.0).collect::<Vec<_>>();
+    assert_eq!(ids(1), [3, 100]);
+    assert_eq!(ids(2), (2..=99).filter(|id| ![50, 51].contains(id)).collect::<Vec<_>>());
+    assert_eq!(ids(3), [0; 0]);
+    for (user, own) in directory.active_subscribers(ChannelId(2)) {
+        assert_eq!(directory.subscription(ChannelId(2), user.id), Some(own));
+    }
+}
+
+#[test]
+fn changes_are_seen_where_they_are() {
+    let mut directory = directory();
+    directory.put_user(user(7, "a@example.org", "A"));
+    let subscription = Subscription::start("#76ce90".into(), MessageId(0));
+    directory.put_subscription(ChannelId(1), UserId(7), subscription.clone());
+    let before = directory.clone();
+    directory.put_subscription(ChannelId(2), UserId(7), subscription);
+    assert!(!directory.has_same_subscriptions_as(&before) && directory.has_same_statuses_as(&before));
+    assert!(directory.has_same_subscribers_as(&before, ChannelId(1)));
+    assert!(!directory.has_same_subscribers_as(&before, ChannelId(2)));
+    assert!(directory.has_same_subscribers_as(&before, ChannelId(3)));
+    directory.put_status(UserId(7), Some(crate::UserStatus { text: "here".to_owned(), emoji: None }));
+    assert!(!directory.has_same_statuses_as(&before));
+}
