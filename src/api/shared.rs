@@ -3,24 +3,30 @@
 //!
 //! Users: one list for all unrestricted users of a role (and one for readers without an account), in which the reader's
 //! own entry is replaced, because users see more of themselves; restricted guests and bots get lists of their own.
-//! Channels: the fields that do not depend on the reader, channel by channel; which channels a reader may see is
-//! decided for each response. Groups: one list for all readers with an account. A list is reused only while everything that it was made from is unchanged.
+//! Channels: the fields that do not depend on the reader, channel by channel; which channels and lists of subscribers a
+//! reader may see is decided for each response. Groups: one list for all readers with an account. Statuses: one list for all who see
+//! all users. A list is reused only while everything that it was made from is unchanged.
 
 mod channels;
 mod groups;
 mod people;
+mod source;
+mod statuses;
+mod subscribers;
 
-pub use channels::ChannelSource;
+pub use channels::EncodedChannels;
 pub use groups::ListedGroups;
 pub use people::{Listed, SharedPeople};
+pub use source::ChannelSource;
 
 use bytes::Bytes;
-use channels::ChannelParts;
 use groups::SharedGroups;
 use metrics::{Counter, Gauge, counter, gauge};
 use model::{Directory, RealmId, User};
 use parking_lot::Mutex;
 use people::PeopleKey;
+use source::ChannelParts;
+use statuses::SharedStatuses;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,6 +35,8 @@ use super::wire::user::UserForm;
 
 /// Maximum bytes of shared lists of users; beyond it, the least recently used are dropped.
 const PEOPLE_BYTES_MAX: usize = 48 << 20;
+/// Maximum bytes of all that is kept; beyond it, what was used least recently is dropped every few seconds.
+const BYTES_MAX: usize = 256 << 20;
 /// Time after which unused lists are dropped.
 const UNUSED_MAX: Duration = Duration::from_secs(60);
 
@@ -45,6 +53,7 @@ struct State {
     people: HashMap<(RealmId, PeopleKey), Used<SharedPeople>>,
     channels: HashMap<RealmId, Used<Mutex<ChannelParts>>>,
     groups: HashMap<(RealmId, ListedGroups), Used<SharedGroups>>,
+    statuses: HashMap<RealmId, Used<SharedStatuses>>,
 }
 
 /// A shared list, and the time of its last use.
@@ -117,6 +126,22 @@ impl SharedJson {
         made.json.clone()
     }
 
+    /// The statuses of all active users who have one, by id, for readers who see all users.
+    pub fn statuses(&self, directory: &Directory) -> Bytes {
+        let id = directory.realm().id;
+        let known = self.state.lock().statuses.get_mut(&id).map(Used::again);
+        if let Some(known) = known.filter(|known| known.is_of(directory)) {
+            self.used.increment(1);
+            return known.json.clone();
+        }
+        let made = Arc::new(SharedStatuses::new(directory));
+        self.made.increment(1);
+        let mut state = self.state.lock();
+        state.statuses.insert(id, Used::now(made.clone()));
+        self.bytes.set(state.bytes() as f64);
+        made.json.clone()
+    }
+
     /// The channels of an organization, encoded on demand.
     pub fn channels(&self, directory: &Directory) -> ChannelSource {
         let parts = {
@@ -130,9 +155,8 @@ impl SharedJson {
     /// Drops unused lists. Call it every few seconds.
     pub fn forget_unused(&self) {
         let mut state = self.state.lock();
-        state.people.retain(|_, used| used.at.elapsed() < UNUSED_MAX);
-        state.channels.retain(|_, used| used.at.elapsed() < UNUSED_MAX);
-        state.groups.retain(|_, used| used.at.elapsed() < UNUSED_MAX);
+        state.keep(|at| at.elapsed() < UNUSED_MAX);
+        state.make_room_to(BYTES_MAX);
         self.bytes.set(state.bytes() as f64);
     }
 }
@@ -145,7 +169,29 @@ impl State {
     fn bytes(&self) -> usize {
         let channels = self.channels.values().map(|used| used.shared.lock().bytes()).sum::<usize>();
         let groups = self.groups.values().map(|used| used.shared.json.len()).sum::<usize>();
-        self.people_bytes() + channels + groups
+        let statuses = self.statuses.values().map(|used| used.shared.json.len()).sum::<usize>();
+        self.people_bytes() + channels + groups + statuses
+    }
+
+    /// Drops what was used last at a time that is not to be kept.
+    fn keep(&mut self, is_kept: impl Fn(Instant) -> bool) {
+        self.people.retain(|_, used| is_kept(used.at));
+        self.channels.retain(|_, used| is_kept(used.at));
+        self.groups.retain(|_, used| is_kept(used.at));
+        self.statuses.retain(|_, used| is_kept(used.at));
+    }
+
+    /// Drops what was used least recently until the rest fits.
+    fn make_room_to(&mut self, bytes_max: usize) {
+        while self.bytes() > bytes_max {
+            let people = self.people.values().map(|used| used.at);
+            let channels = self.channels.values().map(|used| used.at);
+            let groups = self.groups.values().map(|used| used.at);
+            let times =
+                people.chain(channels).chain(groups).chain(self.statuses.values().map(|used| used.at));
+            let Some(oldest) = times.min() else { break };
+            self.keep(|at| at > oldest);
+        }
     }
 
     fn make_room(&mut self) {

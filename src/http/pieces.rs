@@ -9,17 +9,20 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Maximum size of a piece: what the HTTP library buffers before it writes.
-const PIECE_BYTES: usize = 32 << 10;
-/// Smaller parts are combined into pieces.
-const SMALL_BYTES: usize = 16 << 10;
+/// Maximum size of a piece: what the HTTP library buffers before it writes. Each write costs system calls and wakes the client. The
+/// library frees a buffer that was larger than 128 KiB once it is written.
+pub const PIECE_BYTES_MAX: usize = 160 << 10;
+/// Size of the last pieces, whose buffer the library keeps for the next response of the connection.
+const LAST_BYTES: usize = 32 << 10;
 /// Bytes after which a body yields to other connections of its thread.
-const BYTES_PER_POLL: usize = 64 << 10;
+const BYTES_PER_POLL: usize = 2 * PIECE_BYTES_MAX;
 
 /// A body of known length, made of parts.
 pub(super) struct Pieces {
     parts: VecDeque<Bytes>,
     size: u64,
+    /// Bytes that have not been handed out.
+    left: u64,
     given_in_poll: usize,
     /// Released when the last piece has been taken or the connection ends.
     _held: Option<Reservation>,
@@ -30,25 +33,34 @@ impl Pieces {
     pub fn new(parts: impl IntoIterator<Item = Bytes>, held: Option<Reservation>) -> Self {
         let parts: VecDeque<Bytes> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         let size = parts.iter().map(|part| part.len() as u64).sum();
-        Self { parts, size, given_in_poll: 0, _held: held }
+        Self { parts, size, left: size, given_in_poll: 0, _held: held }
     }
 
     fn next(&mut self) -> Option<Bytes> {
+        let room = if self.left >= PIECE_BYTES_MAX as u64 { PIECE_BYTES_MAX } else { LAST_BYTES };
+        let piece = self.take(room)?;
+        self.left -= piece.len() as u64;
+        Some(piece)
+    }
+
+    /// The next bytes: a part of a large part, or small ones combined.
+    fn take(&mut self, room: usize) -> Option<Bytes> {
         let first = self.parts.front_mut()?;
-        if first.len() > PIECE_BYTES {
-            return Some(first.split_to(PIECE_BYTES));
+        if first.len() > room {
+            return Some(first.split_to(room));
         }
-        if first.len() >= SMALL_BYTES || self.parts.len() == 1 {
+        if first.len() >= room / 2 || self.parts.len() == 1 {
             return self.parts.pop_front();
         }
-        let mut piece = BytesMut::with_capacity(PIECE_BYTES);
-        while let Some(part) = self.parts.front_mut() {
-            let room = PIECE_BYTES - piece.len();
-            if room == 0 {
-                break;
-            }
-            piece.extend_from_slice(&part.split_to(room.min(part.len())));
-            if part.is_empty() {
+        let mut piece = BytesMut::with_capacity(room);
+        while piece.len() < room
+            && let Some(part) = self.parts.front_mut()
+        {
+            let room = room - piece.len();
+            if part.len() > room {
+                piece.extend_from_slice(&part.split_to(room));
+            } else {
+                piece.extend_from_slice(part);
                 self.parts.pop_front();
             }
         }
@@ -89,7 +101,7 @@ mod tests {
         let mut body = Pieces::new([Bytes::from(vec![1; 1 << 20]), Bytes::from_static(b"end")], Some(held));
         assert_eq!(body.size(), BodySize::Sized((1 << 20) + 3));
         let largest = std::iter::from_fn(|| body.next()).map(|piece| piece.len()).max();
-        assert_eq!(largest, Some(PIECE_BYTES));
+        assert_eq!(largest, Some(PIECE_BYTES_MAX));
         assert_eq!(budget.used_bytes(), 1 << 20);
         drop(body);
         assert_eq!(budget.used_bytes(), 0);

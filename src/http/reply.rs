@@ -11,6 +11,7 @@ mod parts;
 mod small;
 
 use super::error::{ApiError, JSON};
+pub use super::pieces::PIECE_BYTES_MAX;
 use super::pieces::Pieces;
 use actix_web::body::{BodyStream, SizedStream};
 use actix_web::http::StatusCode;
@@ -203,7 +204,10 @@ impl Envelope {
     }
 
     fn own_bytes(&self) -> usize {
-        self.own.len() + self.spliced.len() * SPLICE_BYTES
+        let whole = self.own.len() + self.spliced.iter().map(|(_, shared)| shared.len()).sum::<usize>();
+        // What the connection copies of a large response at a time.
+        let copied = if whole > PIECE_BYTES_MAX { PIECE_BYTES_MAX } else { 0 };
+        self.own.len() + self.spliced.len() * SPLICE_BYTES + copied
     }
 
     fn into_parts(self) -> Vec<Bytes> {

@@ -9,8 +9,7 @@ pub fn newest_received(view: &View, user: UserId) -> Option<MessageId> {
     let directs = view.directory.directs_of(user);
     let directs = directs.filter_map(|direct| view.messages.directs.get(&direct.recipient)?.max());
     let mut newest = directs.max().map(MessageId);
-    let subscribed = view.directory.subscriptions_of_user(user).map(|(channel, _)| channel);
-    for channel in subscribed.chain(view.channels_arrived_for(user)) {
+    for channel in view.directory.channels_of_user(user).chain(view.channels_arrived_for(user)) {
         let last = view.channel_ids(channel).and_then(|ids| ids.max()).map(MessageId);
         let Some(last) = last.filter(|last| newest.is_none_or(|newest| newest < *last)) else { continue };
         // The usual case: the user is subscribed and has received messages since.

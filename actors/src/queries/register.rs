@@ -4,8 +4,7 @@ use super::channels::counted;
 use super::unread::{Unreads, unreads};
 use crate::handle::RealmHandle;
 use model::event::ChannelSummary;
-use model::{ChannelId, Directory, EventNumber, MessageId, User, UserId};
-use std::collections::BTreeMap;
+use model::{Directory, EventNumber, MessageId, User, UserId};
 use storage::View;
 
 /// A direct conversation and its newest message.
@@ -23,7 +22,8 @@ pub struct StateSnapshot {
     pub directory: Directory,
     /// The newest message that was delivered to the user.
     pub max_message_id: Option<MessageId>,
-    pub channels: BTreeMap<ChannelId, ChannelSummary>,
+    /// All channels, by id.
+    pub channels: Vec<ChannelSummary>,
     pub unreads: Unreads,
     pub starred: Vec<MessageId>,
     /// The user's direct conversations, newest first.
@@ -50,14 +50,14 @@ pub fn state_snapshot(realm: &RealmHandle, user: Option<&User>, include: Include
             last_event: view.progress.last_event,
             directory: view.directory.clone(),
             max_message_id: user.and_then(|user| super::newest_received(view, user.id)),
-            channels: BTreeMap::new(),
+            channels: Vec::new(),
             unreads: Unreads::default(),
             starred: Vec::new(),
             recent_conversations: Vec::new(),
         };
         if include.channels {
             let channels = view.directory.channels();
-            snapshot.channels = channels.map(|channel| (channel.id, counted(view, channel, now))).collect();
+            snapshot.channels = channels.map(|channel| counted(view, channel, now)).collect();
         }
         let Some(user) = user else { return snapshot };
         if include.unreads {

@@ -61,13 +61,15 @@ pub fn unreads(view: &View, user: &User) -> Unreads {
         }
     }
     let mut muted = RoaringBitmap::new();
-    for (channel, subscription) in view.directory.subscriptions_of_user(user.id) {
-        let Some(messages) = view.messages.channels.get(&channel).filter(|_| subscription.is_active) else {
+    for channel in view.directory.channels_of_user(user.id) {
+        // Most channels have nothing unread, and need no subscription.
+        let messages =
+            view.messages.channels.get(&channel).filter(|messages| !messages.ids.is_disjoint(&all));
+        let subscription = messages.and_then(|_| view.directory.subscription(channel, user.id));
+        let (Some(messages), Some(subscription)) = (messages, subscription.filter(|own| own.is_active))
+        else {
             continue;
         };
-        if messages.ids.is_disjoint(&all) {
-            continue;
-        }
         for (key, topic) in sorted(messages) {
             let ids = &topic.ids & &all;
             if ids.is_empty() {
@@ -93,9 +95,12 @@ fn sorted(messages: &storage::view::ChannelMessages) -> Vec<(&TopicKey, &storage
 
 fn subscribed_unread(view: &View, user: &User) -> RoaringBitmap {
     let mut delivered = view.direct_messages_of(user.id);
-    for (channel, subscription) in view.directory.subscriptions_of_user(user.id) {
+    for channel in view.directory.channels_of_user(user.id) {
+        if view.channel_ids(channel).is_none_or(RoaringBitmap::is_empty) {
+            continue;
+        }
         let is_open = view.directory.channel(channel).is_some_and(|channel| !channel.is_archived);
-        if subscription.is_active && is_open {
+        if is_open && view.directory.is_subscribed(channel, user.id) {
             // Includes messages that were marked as unread without having been delivered.
             delivered |= &*own_in_channel(view, user, channel);
         }

@@ -71,20 +71,22 @@ pub async fn list_channels(
 }
 
 fn write_channels(caller: &Caller, params: &ListChannels, shared: &SharedJson) -> HandlerResult {
-    let mut snapshot =
+    let snapshot =
         channel_snapshot(&caller.realm, |directory, channel| params.wants(directory, &caller.user, channel));
-    snapshot.channels.sort_by(|a, b| a.channel.name.cmp(&b.channel.name));
-    let source = shared.channels(&snapshot.directory);
+    let encoded = shared.channels(&snapshot.directory).encode(&snapshot.channels);
+    let mut by_name: Vec<usize> = (0..snapshot.channels.len()).collect();
+    by_name.sort_by(|a, b| snapshot.channels[*a].channel.name.cmp(&snapshot.channels[*b].channel.name));
     let defaults = &snapshot.directory.realm().default_channels;
     let mut envelope = Envelope::with_capacity(1024);
     envelope.open_field("streams").push(b'[');
-    for (index, summary) in snapshot.channels.iter().enumerate() {
-        if index > 0 {
+    for (position, index) in by_name.into_iter().enumerate() {
+        if position > 0 {
             envelope.buffer().push(b',');
         }
-        envelope.splice(source.channel(summary));
+        envelope.splice(encoded.object(index));
         if params.include_default {
-            push_field(envelope.buffer(), "is_default", &defaults.contains(&summary.channel.id));
+            let id = snapshot.channels[index].channel.id;
+            push_field(envelope.buffer(), "is_default", &defaults.contains(&id));
         }
         envelope.buffer().push(b'}');
     }

@@ -13,6 +13,8 @@ mod people;
 mod personal;
 mod profiles;
 mod request;
+#[cfg(test)]
+mod shared_tests;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -1,107 +1,160 @@
-//! Shared parts of channels and lists of subscribers.
+//! Shared parts of channels: their objects, which all readers see alike.
+//!
+//! The objects of an organization are one text, so that the list of a reader who sees all of them is one part. Which channels a
+//! reader may see is decided for each response: only the objects that it asks for are spliced into it.
 
 use crate::api::wire::channel::channel;
 use crate::api::wire::json::push_value;
+use crate::http::Envelope;
 use bytes::Bytes;
-use model::directory::Subscribers;
 use model::event::ChannelSummary;
-use model::{ChannelId, Directory, UserId};
-use parking_lot::Mutex;
-use std::collections::HashMap;
+use model::{ChannelId, Directory};
 use std::sync::Arc;
 
-/// Maximum bytes of cached lists of subscribers of an organization.
-const SUBSCRIBER_BYTES_MAX: usize = 16 << 20;
-
-/// The encoded channels of one organization.
-#[derive(Default)]
-pub(super) struct ChannelParts {
-    /// The directory that they were encoded from; none at first.
-    directory: Option<Directory>,
-    channels: HashMap<ChannelId, (ChannelSummary, Bytes)>,
-    subscribers: HashMap<ChannelId, (Subscribers, Bytes)>,
-    channel_bytes: usize,
-    subscriber_bytes: usize,
-}
-
-impl ChannelParts {
-    /// Memory of the encoded lists, in bytes.
-    pub fn bytes(&self) -> usize {
-        self.channel_bytes + self.subscriber_bytes
-    }
-
-    /// Drops what differs in this directory.
-    fn update_to(&mut self, directory: &Directory) {
-        let known = self.directory.as_ref();
-        if !known.is_some_and(|known| known.has_same_groups_as(directory)) {
-            self.channels.clear();
-            self.channel_bytes = 0;
-        }
-        if !known.is_some_and(|known| known.has_same_people_as(directory)) {
-            self.subscribers.clear();
-            self.subscriber_bytes = 0;
-        }
-        self.directory = Some(directory.clone());
-    }
-}
-
 /// Encoded channels, as of one directory.
-pub struct ChannelSource {
-    parts: Arc<Mutex<ChannelParts>>,
+pub(super) struct ChannelTable {
     directory: Directory,
+    /// The objects with commas between them, and after the last.
+    json: Bytes,
+    /// By id.
+    entries: Vec<Entry>,
 }
 
-impl ChannelSource {
-    pub(super) fn new(parts: Arc<Mutex<ChannelParts>>, directory: &Directory) -> Self {
-        parts.lock().update_to(directory);
-        Self { parts, directory: directory.clone() }
+struct Entry {
+    summary: ChannelSummary,
+    /// The place of the object without its closing brace.
+    start: usize,
+    end: usize,
+}
+
+impl Entry {
+    fn id(&self) -> ChannelId {
+        self.summary.channel.id
+    }
+}
+
+impl ChannelTable {
+    /// The objects of channels (by id), from `known` if that has them.
+    pub fn encode(
+        known: Option<Arc<Self>>,
+        directory: &Directory,
+        summaries: &[ChannelSummary],
+    ) -> EncodedChannels {
+        let known = known.filter(|table| table.directory.has_same_groups_as(directory));
+        if let Some(table) = &known
+            && let Some(places) = table.places(summaries)
+        {
+            return EncodedChannels { table: table.clone(), places };
+        }
+        let table = Arc::new(Self::new(directory, summaries, known.as_deref()));
+        let places = table.places(summaries).unwrap_or_default();
+        EncodedChannels { table, places }
+    }
+
+    /// Encodes channels (by id). Those that `known`, of the same groups, has are copied; it may have further ones, which stay.
+    fn new(directory: &Directory, summaries: &[ChannelSummary], known: Option<&Self>) -> Self {
+        let mut made = Writer::default();
+        let mut kept = known.map(|known| (known, known.entries.iter().peekable()));
+        for summary in summaries {
+            let id = summary.channel.id;
+            let mut same = None;
+            if let Some((known, kept)) = &mut kept {
+                while let Some(other) = kept.next_if(|entry| entry.id() < id) {
+                    made.copy(known, other);
+                }
+                let before = kept.next_if(|entry| entry.id() == id);
+                same = before.filter(|entry| is_same(&entry.summary, summary)).map(|entry| (*known, entry));
+            }
+            match same {
+                Some((known, entry)) => made.copy(known, entry),
+                None => made.encode(directory, summary),
+            }
+        }
+        if let Some((known, rest)) = kept {
+            rest.for_each(|entry| made.copy(known, entry));
+        }
+        made.json.shrink_to_fit();
+        Self { directory: directory.clone(), json: made.json.into(), entries: made.entries }
+    }
+
+    /// Its memory in bytes.
+    pub fn bytes(&self) -> usize {
+        self.json.len() + self.entries.len() * size_of::<Entry>()
+    }
+
+    /// The places of channels (by id); none if one of them is missing or reads otherwise now.
+    fn places(&self, summaries: &[ChannelSummary]) -> Option<Vec<usize>> {
+        let mut entries = self.entries.iter().enumerate();
+        let mut place = |summary: &ChannelSummary| {
+            let (place, entry) = entries.find(|(_, entry)| entry.id() >= summary.channel.id)?;
+            is_same(&entry.summary, summary).then_some(place)
+        };
+        summaries.iter().map(&mut place).collect()
+    }
+}
+
+/// A table that is being written.
+#[derive(Default)]
+struct Writer {
+    json: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+impl Writer {
+    fn copy(&mut self, known: &ChannelTable, entry: &Entry) {
+        let start = self.json.len();
+        self.json.extend_from_slice(&known.json[entry.start..entry.end]);
+        self.finish(entry.summary.clone(), start);
+    }
+
+    fn encode(&mut self, directory: &Directory, summary: &ChannelSummary) {
+        let start = self.json.len();
+        push_value(&mut self.json, &channel(directory, summary));
+        self.json.pop();
+        self.finish(summary.clone(), start);
+    }
+
+    fn finish(&mut self, summary: ChannelSummary, start: usize) {
+        self.entries.push(Entry { summary, start, end: self.json.len() });
+        self.json.extend_from_slice(b"},");
+    }
+}
+
+/// The objects of some channels.
+pub struct EncodedChannels {
+    table: Arc<ChannelTable>,
+    /// Of each channel, in the order in which they were given.
+    places: Vec<usize>,
+}
+
+impl EncodedChannels {
+    /// The table that has them.
+    pub(super) fn table(&self) -> &Arc<ChannelTable> {
+        &self.table
     }
 
     /// The object of a channel without its closing brace.
-    pub fn channel(&self, summary: &ChannelSummary) -> Bytes {
-        let mut parts = self.parts.lock();
-        let parts = &mut *parts;
-        // Another response may have updated them to another directory meanwhile.
-        let is_current = parts.directory.as_ref().is_some_and(|now| now.has_same_groups_as(&self.directory));
-        let id = summary.channel.id;
-        let known = parts.channels.get(&id).filter(|(known, _)| is_current && is_same(known, summary));
-        if let Some((_, json)) = known {
-            return json.clone();
-        }
-        let mut json = Vec::new();
-        push_value(&mut json, &channel(&self.directory, summary));
-        json.pop();
-        json.shrink_to_fit();
-        let json = Bytes::from(json);
-        if is_current {
-            parts.channel_bytes += json.len();
-            let before = parts.channels.insert(id, (summary.clone(), json.clone()));
-            parts.channel_bytes -= before.map_or(0, |(_, json)| json.len());
-        }
-        json
+    pub fn object(&self, index: usize) -> Bytes {
+        let entry = self.places.get(index).and_then(|place| self.table.entries.get(*place));
+        entry.map(|entry| self.table.json.slice(entry.start..entry.end)).unwrap_or_default()
     }
 
-    /// All subscribers of a channel. The caller checks that the reader may see them.
-    pub fn subscribers(&self, id: ChannelId) -> Bytes {
-        let subscribers = self.directory.subscriptions_of(id);
-        let mut parts = self.parts.lock();
-        let parts = &mut *parts;
-        let is_current = parts.directory.as_ref().is_some_and(|now| now.has_same_people_as(&self.directory));
-        let known = parts.subscribers.get(&id).filter(|(known, _)| is_current && known.ptr_eq(&subscribers));
-        if let Some((_, json)) = known {
-            return json.clone();
+    /// Adds the objects of some channels to a list, with commas between them.
+    pub fn add_to(&self, envelope: &mut Envelope, indexes: impl IntoIterator<Item = usize>) {
+        let mut places = indexes.into_iter().filter_map(|index| self.places.get(index).copied()).peekable();
+        while let Some(first) = places.next() {
+            // Objects that are neighbors are one part. Nothing between them was not asked for.
+            let mut last = first;
+            while let Some(next) = places.next_if_eq(&(last + 1)) {
+                last = next;
+            }
+            let entries = (self.table.entries.get(first), self.table.entries.get(last));
+            let (Some(first), Some(last)) = entries else { return };
+            envelope.splice(self.table.json.slice(first.start..=last.end));
+            if places.peek().is_some() {
+                envelope.buffer().push(b',');
+            }
         }
-        let ids: Vec<UserId> = self.directory.subscriber_ids(id).collect();
-        let mut json = Vec::new();
-        push_value(&mut json, &ids);
-        json.shrink_to_fit();
-        let json = Bytes::from(json);
-        if is_current && parts.subscriber_bytes + json.len() <= SUBSCRIBER_BYTES_MAX {
-            parts.subscriber_bytes += json.len();
-            let before = parts.subscribers.insert(id, (subscribers, json.clone()));
-            parts.subscriber_bytes -= before.map_or(0, |(_, json)| json.len());
-        }
-        json
     }
 }
 

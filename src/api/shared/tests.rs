@@ -9,7 +9,8 @@ use crate::http::Envelope;
 use actix_web::body::to_bytes;
 use model::event::ChannelSummary;
 use model::{
-    Bot, BotKind, GroupId, MessageId, Role, SettingValue, Subscription, Timestamp, UserGroup, UserId,
+    Bot, BotKind, ChannelId, GroupId, MessageId, Role, SettingValue, Subscription, Timestamp, UserGroup,
+    UserId,
 };
 use serde_json::{Value, json};
 
@@ -107,7 +108,7 @@ fn channels_are_encoded_again_when_they_read_otherwise() {
     };
     let shown = |directory: &Directory, first| {
         let summary = summary(directory, first);
-        let bytes = shared.channels(directory).channel(&summary);
+        let bytes = shared.channels(directory).encode(std::slice::from_ref(&summary)).object(0);
         let mut whole = bytes.to_vec();
         whole.push(b'}');
         let expected = serde_json::to_value(channel(directory, &summary)).unwrap();
@@ -170,4 +171,55 @@ fn groups_are_encoded_again_when_they_read_otherwise() {
     directory.put_group(tea);
     let [active, listed, system] = all(&directory);
     assert!(active.len() < without[0].len() && listed.len() > active.len() && system.len() < listed.len());
+}
+
+#[actix_web::test]
+async fn list_has_the_channels_that_it_was_asked_for_and_no_others() {
+    let (shared, mut directory) = (SharedJson::default(), directory());
+    (10..20).for_each(|id| directory.put_channel(fixture::channel(ChannelId(id), &format!("room {id}"))));
+    let summaries: Vec<ChannelSummary> =
+        directory.channels().map(|record| summary(&directory, record)).collect();
+    let encoded = shared.channels(&directory).encode(&summaries);
+    // Every choice of the first eight, which has all kinds of neighbors.
+    for choice in 0u32..256 {
+        let chosen: Vec<usize> = (0..8).filter(|index| choice >> index & 1 == 1).collect();
+        let mut envelope = Envelope::with_capacity(0);
+        envelope.open_field("list").push(b'[');
+        encoded.add_to(&mut envelope, chosen.iter().copied());
+        envelope.buffer().push(b']');
+        let own: Vec<_> = chosen.iter().map(|index| channel(&directory, &summaries[*index])).collect();
+        assert_eq!(body(envelope).await["list"], serde_json::to_value(own).unwrap(), "{chosen:?}");
+    }
+    // Some of the channels are found in the same table, with those between them left out.
+    let some = [summaries[2].clone(), summaries[5].clone()];
+    let found = shared.channels(&directory).encode(&some);
+    assert_eq!(found.object(1).as_ptr(), encoded.object(5).as_ptr());
+}
+
+fn summary(directory: &Directory, record: &Arc<model::Channel>) -> ChannelSummary {
+    ChannelSummary {
+        channel: record.clone(),
+        first_message: None,
+        subscriber_count: directory.subscriber_count(record.id),
+        weekly_traffic: None,
+    }
+}
+
+#[test]
+fn what_is_kept_is_bounded() {
+    let (shared, directory) = (SharedJson::default(), directory());
+    let form = UserForm { client_gravatar: true, profile_data: true, is_active: false };
+    for role in [11, 41, 51] {
+        let reader = directory.user(UserId(role)).map(|user| &**user);
+        shared.people(&directory, reader, form, Listed::Active).unwrap();
+    }
+    shared.statuses(&directory);
+    let mut state = shared.state.lock();
+    let bytes = state.bytes();
+    state.make_room_to(bytes);
+    assert_eq!((state.people.len(), state.statuses.len()), (3, 1), "they fit");
+    state.make_room_to(bytes - 1);
+    assert_eq!((state.people.len(), state.statuses.len()), (2, 1), "the oldest is dropped");
+    state.make_room_to(0);
+    assert_eq!((state.bytes(), state.people.len()), (0, 0));
 }

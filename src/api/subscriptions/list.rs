@@ -17,7 +17,7 @@ pub async fn list_subscriptions(
     });
     let directory = &snapshot.directory;
     let subscribers = SubscriberSource::new(&caller.realm, directory, Some(me), include);
-    let lists: Vec<_> = snapshot.channels.iter().map(|summary| subscribers.of(&summary.channel)).collect();
+    let lists: Vec<_> = snapshot.channels.iter().map(|summary| subscribers.of(summary)).collect();
     let items = snapshot.channels.iter().zip(&lists).filter_map(|(summary, lists)| {
         let own = directory.subscription(summary.channel.id, me.id)?;
         Some(subscription(directory, me, summary, own, true, lists.borrowed()))

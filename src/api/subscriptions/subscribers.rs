@@ -2,12 +2,13 @@
 
 use crate::api::shared::ChannelSource;
 use crate::api::wire::channel::SubscriberLists;
-use crate::api::wire::json::{push_field, push_name};
+use crate::api::wire::json::{push_field, push_name, push_value};
 use crate::http::{ApiError, Envelope, Fields, FromFields};
 use actors::RealmHandle;
-use model::{Channel, Directory, User, UserId};
-use rules::permissions::channel::sees_subscribers;
-use std::collections::BTreeSet;
+use model::event::ChannelSummary;
+use model::{ChannelId, Directory, User, UserId};
+use rules::permissions::channel::sees_subscribers_as;
+use std::sync::Arc;
 
 /// The parameter `include_subscribers`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,8 +38,8 @@ pub struct SubscriberSource<'a> {
     directory: &'a Directory,
     reader: Option<&'a User>,
     include: IncludeSubscribers,
-    /// Users whom clients need at once: those with a presence, who are likely to be mentioned, bots, and the reader.
-    prominent: BTreeSet<UserId>,
+    /// Users whom clients need at once, besides the reader, ascending: those with a presence, who are likely to be mentioned, and bots.
+    prominent: Arc<[UserId]>,
 }
 
 /// The lists of one channel.
@@ -85,66 +86,100 @@ impl<'a> SubscriberSource<'a> {
         include: IncludeSubscribers,
         present: impl IntoIterator<Item = UserId>,
     ) -> Self {
-        let mut prominent = BTreeSet::from_iter(present);
+        let mut prominent: Vec<UserId> = present.into_iter().collect();
         if include == IncludeSubscribers::Partial {
             prominent.extend(directory.bots().map(|bot| bot.id));
-            prominent.extend(reader.map(|reader| reader.id));
+            prominent.sort_unstable();
+            prominent.dedup();
         }
-        Self { directory, reader, include, prominent }
+        Self { directory, reader, include, prominent: prominent.into() }
     }
 
     /// The subscribers of a channel; an empty list if the reader may not see them.
-    pub fn of(&self, channel: &Channel) -> OwnedLists {
-        match self.shown(channel) {
+    pub fn of(&self, summary: &ChannelSummary) -> OwnedLists {
+        let id = summary.channel.id;
+        let is_subscribed = self.reader.is_some_and(|reader| self.directory.is_subscribed(id, reader.id));
+        match self.shown(summary, is_subscribed) {
             Shown::NoList => OwnedLists::default(),
             Shown::EmptyList => OwnedLists { all: Some(Vec::new()), partial: None },
             Shown::All => {
-                OwnedLists { all: Some(self.directory.subscriber_ids(channel.id).collect()), partial: None }
+                OwnedLists { all: Some(self.directory.subscriber_ids(id).collect()), partial: None }
             }
-            Shown::Prominent => OwnedLists { all: None, partial: Some(self.prominent(channel)) },
+            Shown::Prominent => OwnedLists { all: None, partial: Some(self.prominent(id, is_subscribed)) },
         }
     }
 
-    /// Adds the list to an object that is being written; complete lists are shared with other readers.
-    pub fn add_to(&self, envelope: &mut Envelope, channel: &Channel, channels: &ChannelSource) {
-        match self.shown(channel) {
+    /// Adds the list to an object that is being written; lists are shared with other readers. `is_subscribed` says whether the reader is.
+    pub fn add_to(
+        &self,
+        envelope: &mut Envelope,
+        summary: &ChannelSummary,
+        is_subscribed: bool,
+        channels: &ChannelSource,
+    ) {
+        let id = summary.channel.id;
+        match self.shown(summary, is_subscribed) {
             Shown::NoList => {}
             Shown::EmptyList => push_field(envelope.buffer(), "subscribers", &[0; 0]),
             Shown::All => {
                 push_name(envelope.buffer(), "subscribers");
-                envelope.splice(channels.subscribers(channel.id));
+                envelope.splice(channels.subscribers(id));
             }
             Shown::Prominent => {
-                push_field(envelope.buffer(), "partial_subscribers", &self.prominent(channel))
+                push_name(envelope.buffer(), "partial_subscribers");
+                let shared = channels.prominent(id, &self.prominent);
+                match self.place_of_reader(&shared.ids, is_subscribed) {
+                    None => envelope.splice(shared.json),
+                    Some((place, reader)) => push_value(envelope.buffer(), &with(&shared.ids, place, reader)),
+                }
             }
         }
     }
 
-    fn shown(&self, channel: &Channel) -> Shown {
-        let is_large = || self.directory.subscriber_count(channel.id) >= LARGE_CHANNEL_SUBSCRIBERS;
+    fn shown(&self, summary: &ChannelSummary, is_subscribed: bool) -> Shown {
+        let (directory, channel) = (self.directory, &*summary.channel);
+        let is_seen = |reader: &User| sees_subscribers_as(directory, reader, channel, is_subscribed);
         match self.include {
             IncludeSubscribers::No => Shown::NoList,
             // The same condition as for events about new subscribers, which continue this list.
-            _ if !self.reader.is_some_and(|reader| sees_subscribers(self.directory, reader, channel)) => {
-                Shown::EmptyList
+            _ if !self.reader.is_some_and(is_seen) => Shown::EmptyList,
+            IncludeSubscribers::Partial if summary.subscriber_count >= LARGE_CHANNEL_SUBSCRIBERS => {
+                Shown::Prominent
             }
-            IncludeSubscribers::Partial if is_large() => Shown::Prominent,
             IncludeSubscribers::All | IncludeSubscribers::Partial => Shown::All,
         }
     }
 
     /// A lookup for each of few users, whatever the number of subscribers.
-    fn prominent(&self, channel: &Channel) -> Vec<UserId> {
+    fn prominent(&self, channel: ChannelId, is_subscribed: bool) -> Vec<UserId> {
         let is_shown = |user: &UserId| {
-            self.directory.is_subscribed(channel.id, *user) && self.directory.is_active_user(*user)
+            self.directory.is_subscribed(channel, *user) && self.directory.is_active_user(*user)
         };
-        self.prominent.iter().copied().filter(is_shown).collect()
+        let ids: Vec<UserId> = self.prominent.iter().copied().filter(is_shown).collect();
+        match self.place_of_reader(&ids, is_subscribed) {
+            None => ids,
+            Some((place, reader)) => with(&ids, place, reader),
+        }
     }
+
+    /// The reader's place in a list of prominent subscribers, if it lacks the reader.
+    fn place_of_reader(&self, ids: &[UserId], is_subscribed: bool) -> Option<(usize, UserId)> {
+        let reader = self.reader.filter(|reader| is_subscribed && reader.is_active)?;
+        ids.binary_search(&reader.id).err().map(|place| (place, reader.id))
+    }
+}
+
+/// A list with one more user.
+fn with(ids: &[UserId], place: usize, user: UserId) -> Vec<UserId> {
+    let mut all = ids.to_vec();
+    all.insert(place.min(ids.len()), user);
+    all
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::shared::SharedJson;
     use crate::api::wire::fixture::{self, GUEST, IAGO, VERONA};
     use model::{Bot, BotKind, MessageId, Role, Subscription, Timestamp};
 
@@ -174,7 +209,12 @@ mod tests {
         // One of the present users has left, one never subscribed.
         let present = [102, 104, 101].map(UserId);
         let source = SubscriberSource::of_present(&directory, reader, IncludeSubscribers::Partial, present);
-        let channel = directory.channel(VERONA).unwrap();
-        assert_eq!(source.prominent(channel), [3, 101, 200].map(UserId));
+        let channel = VERONA;
+        assert_eq!(source.prominent(channel, true), [3, 101, 200].map(UserId));
+        assert_eq!(source.prominent(channel, false), [101, 200].map(UserId));
+
+        // The same from the lists that readers share.
+        let shared = SharedJson::default().channels(&directory).prominent(channel, &source.prominent);
+        assert_eq!((&*shared.ids, &*shared.json), (&[101, 200].map(UserId)[..], &b"[101,200]"[..]));
     }
 }

@@ -2,7 +2,10 @@
 //! docs/api/subscriptions.md#subscription-object).
 
 use super::group::{GroupSettingJson, group_setting};
+use super::json::{push_text_field, push_value};
 use super::list::Object;
+use crate::http::ApiError;
+use crate::http::reply::push_fields;
 use model::event::ChannelSummary;
 use model::{ChannelId, Directory, FolderId, MessageId, Subscription, User, UserId};
 use rules::posting::{channel_post_policy, is_announcement_only};
@@ -120,25 +123,86 @@ pub fn subscription<'a>(
 }
 
 /// The user's settings for a channel; see [`subscription`].
-pub fn own_subscription<'a>(
+fn own_subscription<'a>(
     owner: &User,
     own: &'a Subscription,
     null_notifications: bool,
 ) -> OwnSubscriptionJson<'a> {
-    let notify = |own: Option<bool>, inherited: &str| match own {
-        None if !null_notifications => Some(user_bool(owner, inherited)),
-        own => own,
-    };
-    OwnSubscriptionJson {
-        color: &own.color,
-        is_muted: own.is_muted,
-        in_home_view: !own.is_muted,
-        pin_to_top: own.pin_to_top,
-        desktop_notifications: notify(own.desktop_notifications, "enable_stream_desktop_notifications"),
-        audible_notifications: notify(own.audible_notifications, "enable_stream_audible_notifications"),
-        push_notifications: notify(own.push_notifications, "enable_stream_push_notifications"),
-        email_notifications: notify(own.email_notifications, "enable_stream_email_notifications"),
-        wildcard_mentions_notify: notify(own.wildcard_mentions_notify, "wildcard_mentions_notify"),
+    Inherited::of(owner, null_notifications).completing(own)
+}
+
+/// What a user's subscriptions show where they have no setting of their own.
+#[derive(Clone, Copy, Debug, Default)]
+struct Inherited {
+    desktop: Option<bool>,
+    audible: Option<bool>,
+    push: Option<bool>,
+    email: Option<bool>,
+    wildcards: Option<bool>,
+}
+
+impl Inherited {
+    fn of(owner: &User, null_notifications: bool) -> Self {
+        if null_notifications {
+            return Self::default();
+        }
+        Self {
+            desktop: Some(user_bool(owner, "enable_stream_desktop_notifications")),
+            audible: Some(user_bool(owner, "enable_stream_audible_notifications")),
+            push: Some(user_bool(owner, "enable_stream_push_notifications")),
+            email: Some(user_bool(owner, "enable_stream_email_notifications")),
+            wildcards: Some(user_bool(owner, "wildcard_mentions_notify")),
+        }
+    }
+
+    fn completing<'a>(&self, own: &'a Subscription) -> OwnSubscriptionJson<'a> {
+        OwnSubscriptionJson {
+            color: &own.color,
+            is_muted: own.is_muted,
+            in_home_view: !own.is_muted,
+            pin_to_top: own.pin_to_top,
+            desktop_notifications: own.desktop_notifications.or(self.desktop),
+            audible_notifications: own.audible_notifications.or(self.audible),
+            push_notifications: own.push_notifications.or(self.push),
+            email_notifications: own.email_notifications.or(self.email),
+            wildcard_mentions_notify: own.wildcard_mentions_notify.or(self.wildcards),
+        }
+    }
+}
+
+/// Writes a user's settings for many channels. What they have in common is encoded once.
+pub struct OwnSubscriptions {
+    inherited: Inherited,
+    /// The fields after the color, where nothing is set.
+    unset: Vec<u8>,
+}
+
+impl OwnSubscriptions {
+    /// For the subscriptions of a user; see [`subscription`].
+    pub fn new(owner: &User, null_notifications: bool) -> Self {
+        let inherited = Inherited::of(owner, null_notifications);
+        let mut unset = Vec::new();
+        push_value(&mut unset, &inherited.completing(&Subscription::default()));
+        unset.drain(..br#"{"color":"""#.len());
+        unset.pop();
+        Self { inherited, unset }
+    }
+
+    /// Adds the fields of a subscription, each with a comma before it.
+    pub fn push(&self, out: &mut Vec<u8>, own: &Subscription) -> Result<(), ApiError> {
+        let is_unset = !own.is_muted
+            && !own.pin_to_top
+            && own.desktop_notifications.is_none()
+            && own.audible_notifications.is_none()
+            && own.push_notifications.is_none()
+            && own.email_notifications.is_none()
+            && own.wildcard_mentions_notify.is_none();
+        if !is_unset {
+            return push_fields(out, &self.inherited.completing(own));
+        }
+        push_text_field(out, "color", &own.color);
+        out.extend_from_slice(&self.unset);
+        Ok(())
     }
 }
 
@@ -246,6 +310,28 @@ mod tests {
         let only_iago = json!({"direct_members": [1], "direct_subgroups": []});
         assert_eq!(shown["can_administer_channel_group"], only_iago);
         assert_eq!((&shown["stream_post_policy"], &shown["is_announcement_only"]), (&json!(2), &json!(true)));
+    }
+
+    #[test]
+    fn settings_of_many_subscriptions_are_those_of_each() {
+        let directory = directory();
+        let mut me = User::clone(directory.user(IAGO).unwrap());
+        me.settings.insert("enable_stream_audible_notifications".into(), SettingValue::Bool(true));
+        let unset = Subscription::start("#76ce90".into(), MessageId(0));
+        let muted = Subscription { is_muted: true, ..unset.clone() };
+        let pinned = Subscription { pin_to_top: true, ..unset.clone() };
+        let quiet = Subscription { email_notifications: Some(false), ..unset.clone() };
+        let loud = Subscription { wildcard_mentions_notify: Some(true), ..unset.clone() };
+        for (own, null) in
+            [&unset, &muted, &pinned, &quiet, &loud].into_iter().flat_map(|own| [(own, true), (own, false)])
+        {
+            let mut written = b"{\"a\":1".to_vec();
+            OwnSubscriptions::new(&me, null).push(&mut written, own).unwrap();
+            written.push(b'}');
+            let mut expected = serde_json::to_value(own_subscription(&me, own, null)).unwrap();
+            expected["a"] = json!(1);
+            assert_eq!(serde_json::from_slice::<Value>(&written).unwrap(), expected);
+        }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use rules::topics::TOPIC_LENGTH_MAX;
 use std::collections::{BTreeMap, HashSet};
 
 /// The most people and bots of a seed.
-const USERS_MAX: usize = 5_000;
+const USERS_MAX: usize = 10_000;
 /// The most channels.
 const CHANNELS_MAX: usize = 1_000;
 /// The most messages.

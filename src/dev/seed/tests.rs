@@ -60,3 +60,16 @@ fn mistakes_have_line_and_column() {
     let error = SeedDocument::read("{\n  \"name\": 5}").unwrap_err().to_string();
     assert!(error.starts_with("line 2, column 11: invalid type"), "{error}");
 }
+
+#[test]
+fn seed_has_at_most_ten_thousand_people() {
+    let mut seed = SeedDocument::read(&format!("{START}{OLGA}")).unwrap();
+    let olga = seed.users[0].clone();
+    seed.users.extend((1..10_000).map(|number| {
+        let email = format!("person{number}@acme.example");
+        content::User { email, full_name: format!("Person {number}"), ..olga.clone() }
+    }));
+    assert!(check::check(&seed).is_ok());
+    seed.users.push(content::User { email: "pia@acme.example".to_owned(), ..olga });
+    assert_eq!(check::check(&seed).unwrap_err().why, "there are 10001 users, more than 10000");
+}

@@ -149,7 +149,12 @@ pub fn check_may_post(dir: &Directory, sender: &User, channel: &Channel) -> Resu
 
 /// Whether a user may see a channel (docs/api/permissions.md#channel-access).
 pub fn sees_channel(dir: &Directory, user: &User, channel: &Channel) -> bool {
-    if channel.is_web_public || dir.is_subscribed(channel.id, user.id) {
+    sees_channel_as(dir, user, channel, dir.is_subscribed(channel.id, user.id))
+}
+
+/// The same for lists of many channels, whose writers know whether the user is subscribed.
+pub fn sees_channel_as(dir: &Directory, user: &User, channel: &Channel, is_subscribed: bool) -> bool {
+    if channel.is_web_public || is_subscribed {
         return true;
     }
     !user.is_guest()
@@ -161,10 +166,15 @@ pub fn sees_channel(dir: &Directory, user: &User, channel: &Channel) -> bool {
 
 /// Whether a user may see the subscribers of a channel (docs/api/permissions.md#channel-access).
 pub fn sees_subscribers(dir: &Directory, user: &User, channel: &Channel) -> bool {
+    sees_subscribers_as(dir, user, channel, dir.is_subscribed(channel.id, user.id))
+}
+
+/// The same for lists of many channels, whose writers know whether the user is subscribed.
+pub fn sees_subscribers_as(dir: &Directory, user: &User, channel: &Channel, is_subscribed: bool) -> bool {
     if channel.invite_only {
-        return user.is_administrator() || dir.is_subscribed(channel.id, user.id);
+        return user.is_administrator() || is_subscribed;
     }
-    sees_channel(dir, user, channel)
+    sees_channel_as(dir, user, channel, is_subscribed)
 }
 
 /// Whether a user may list a channel's subscribers; guests only if they are subscribed themselves.

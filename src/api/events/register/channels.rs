@@ -1,40 +1,36 @@
 //! Channels and subscriptions of a registration.
 
 use super::request::State;
-use crate::api::shared::ChannelSource;
+use crate::api::shared::{ChannelSource, EncodedChannels};
 use crate::api::subscriptions::subscribers::SubscriberSource;
-use crate::api::wire::channel::{own_subscription, visitor_subscription};
+use crate::api::wire::channel::{OwnSubscriptions, visitor_subscription};
 use crate::api::wire::folder::folder;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::push_list;
 use crate::api::wire::lists::default_group;
 use crate::http::reply::push_fields;
 use crate::http::{ApiError, Envelope};
-use bytes::Bytes;
 use model::event::ChannelSummary;
-use model::{Channel, ChannelId, Subscription};
+use model::{ChannelId, Subscription};
 use rules::folders::folders_in_order;
-use rules::permissions::channel::sees_channel;
+use rules::permissions::channel::sees_channel_as;
 use rules::permissions::visitors::is_shown_to_visitors;
 use std::collections::BTreeSet;
 
 /// Adds the requested parts of `subscription`, `stream`, `default_streams`, `default_stream_groups` and `channel_folders`.
 pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
-    let source = state.request.shared.channels(state.directory());
-    let is_encoded = state.wants("subscription") || state.wants("stream");
-    let shown = || visible(state).map(|summary| Shown { summary, json: source.channel(summary) });
-    let channels: Vec<Shown> = if is_encoded { shown().collect() } else { Vec::new() };
-    if state.wants("subscription") {
-        list_subscriptions(&mut envelope, state, &source, &channels)?;
-    }
-    if state.wants("stream") {
-        envelope.open_field("streams").push(b'[');
-        for (index, shown) in channels.iter().enumerate() {
-            push_comma(&mut envelope, index);
-            envelope.splice(shown.json.clone());
-            envelope.buffer().push(b'}');
+    let channels = visible(state);
+    if state.wants("subscription") || state.wants("stream") {
+        let source = state.request.shared.channels(state.directory());
+        let encoded = source.encode(&state.snapshot.channels);
+        if state.wants("subscription") {
+            list_subscriptions(&mut envelope, state, (&source, &encoded), &channels)?;
         }
-        envelope.buffer().push(b']');
+        if state.wants("stream") {
+            envelope.open_field("streams").push(b'[');
+            encoded.add_to(&mut envelope, channels.iter().map(|shown| shown.index));
+            envelope.buffer().push(b']');
+        }
     }
     if state.wants("default_streams") {
         let is_shown = state.me.is_some_and(|me| !me.is_guest());
@@ -47,97 +43,100 @@ pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envel
         push_list(envelope.open_field("realm_default_stream_groups"), groups.map(default_group));
     }
     if state.wants("channel_folders") {
-        list_folders(&mut envelope, state);
+        list_folders(&mut envelope, state, &channels);
     }
     Ok(envelope)
 }
 
 /// All folders in their order, archived ones included: channels may still refer to them. Visitors get those of the
 /// channels that they may read.
-fn list_folders(envelope: &mut Envelope, state: &State<'_>) {
-    let shown: BTreeSet<_> = visible(state).filter_map(|summary| summary.channel.folder).collect();
+fn list_folders(envelope: &mut Envelope, state: &State<'_>, channels: &[Shown<'_>]) {
+    let of_visitors = channels.iter().filter(|_| state.me.is_none());
+    let shown: BTreeSet<_> = of_visitors.filter_map(|shown| shown.summary.channel.folder).collect();
     let folders = folders_in_order(state.directory()).into_iter();
     let folders = folders.filter(|folder| state.me.is_some() || shown.contains(&folder.id));
     push_list(envelope.open_field("channel_folders"), folders.map(|shown| folder(shown)));
 }
 
-/// Channels that the caller may see; archived ones for clients that can handle them.
-fn visible<'a>(state: &'a State<'_>) -> impl Iterator<Item = &'a ChannelSummary> {
-    let directory = state.directory();
-    let may_know = move |channel: &Channel| match state.me {
-        Some(me) => sees_channel(directory, me, channel),
-        None => is_shown_to_visitors(directory, channel),
-    };
-    let with_archived = state.request.capabilities.archived_channels;
-    let summaries = state.snapshot.channels.values();
-    summaries
-        .filter(move |summary| (with_archived || !summary.channel.is_archived) && may_know(&summary.channel))
-}
-
-/// A channel that the caller may see, with its object without the closing brace.
+/// A channel that the caller may see.
 struct Shown<'a> {
+    /// Its place among all channels.
+    index: usize,
     summary: &'a ChannelSummary,
-    json: Bytes,
+    /// The caller's subscription, ended ones included.
+    own: Option<&'a Subscription>,
 }
 
-/// A channel and the caller's subscription to it.
-type Entry<'a> = (&'a Shown<'a>, Option<&'a Subscription>);
+impl Shown<'_> {
+    fn is_subscribed(&self) -> bool {
+        self.own.is_some_and(|own| own.is_active)
+    }
+}
+
+/// Channels that the caller may see, by id; archived ones for clients that can handle them.
+fn visible<'a>(state: &'a State<'_>) -> Vec<Shown<'a>> {
+    let directory = state.directory();
+    let with_archived = state.request.capabilities.archived_channels;
+    // Both lists are in the order of ids: one pass instead of a lookup for each channel.
+    let own = state.me.into_iter().flat_map(|me| directory.subscriptions_of_user(me.id));
+    let mut own = own.peekable();
+    let mut channels = Vec::with_capacity(state.snapshot.channels.len());
+    for (index, summary) in state.snapshot.channels.iter().enumerate() {
+        let channel = &*summary.channel;
+        while own.next_if(|(id, _)| *id < channel.id).is_some() {}
+        let own = own.next_if(|(id, _)| *id == channel.id).map(|(_, own)| &**own);
+        let shown = Shown { index, summary, own };
+        let may_know = match state.me {
+            Some(me) => sees_channel_as(directory, me, channel, shown.is_subscribed()),
+            None => is_shown_to_visitors(directory, channel),
+        };
+        if may_know && (with_archived || !channel.is_archived) {
+            channels.push(shown);
+        }
+    }
+    channels
+}
 
 /// Current, former and other channels of the caller.
 fn list_subscriptions(
     envelope: &mut Envelope,
     state: &State<'_>,
-    source: &ChannelSource,
+    (source, encoded): (&ChannelSource, &EncodedChannels),
     channels: &[Shown<'_>],
 ) -> Result<(), ApiError> {
     let directory = state.directory();
     let include = state.request.include_subscribers;
     let subscribers = SubscriberSource::new(&state.request.realm, directory, state.me, include);
-    let [mut subscribed, mut unsubscribed, mut never]: [Vec<Entry>; 3] = Default::default();
+    let own_fields =
+        state.me.map(|me| OwnSubscriptions::new(me, state.request.capabilities.notification_settings_null));
+    let [mut subscribed, mut unsubscribed, mut never]: [Vec<&Shown>; 3] = Default::default();
     for shown in channels {
-        let own = state.me.and_then(|me| directory.subscription(shown.summary.channel.id, me.id));
-        let list = match own {
+        let list = match shown.own {
             // The app shows visitors the channels that they seem to subscribe to.
             None if state.me.is_none() => &mut subscribed,
             Some(own) if own.is_active => &mut subscribed,
             Some(_) => &mut unsubscribed,
             None => &mut never,
         };
-        list.push((shown, own.map(|own| &**own)));
+        list.push(shown);
     }
     let lists = [("subscriptions", subscribed), ("unsubscribed", unsubscribed), ("never_subscribed", never)];
     for (name, entries) in lists {
         envelope.open_field(name).push(b'[');
-        for (index, entry) in entries.into_iter().enumerate() {
-            push_comma(envelope, index);
-            push_entry(envelope, state, source, &subscribers, entry)?;
+        for (position, shown) in entries.into_iter().enumerate() {
+            if position > 0 {
+                envelope.buffer().push(b',');
+            }
+            envelope.splice(encoded.object(shown.index));
+            match (&own_fields, shown.own) {
+                (Some(fields), Some(own)) => fields.push(envelope.buffer(), own)?,
+                (Some(_), None) => {}
+                (None, _) => push_fields(envelope.buffer(), &visitor_subscription())?,
+            }
+            subscribers.add_to(envelope, shown.summary, shown.is_subscribed(), source);
+            envelope.buffer().push(b'}');
         }
         envelope.buffer().push(b']');
     }
     Ok(())
-}
-
-fn push_entry(
-    envelope: &mut Envelope,
-    state: &State<'_>,
-    source: &ChannelSource,
-    subscribers: &SubscriberSource<'_>,
-    (shown, own): Entry<'_>,
-) -> Result<(), ApiError> {
-    envelope.splice(shown.json.clone());
-    if let (Some(me), Some(own)) = (state.me, own) {
-        let null_notifications = state.request.capabilities.notification_settings_null;
-        push_fields(envelope.buffer(), &own_subscription(me, own, null_notifications))?;
-    } else if state.me.is_none() {
-        push_fields(envelope.buffer(), &visitor_subscription())?;
-    }
-    subscribers.add_to(envelope, &shown.summary.channel, source);
-    envelope.buffer().push(b'}');
-    Ok(())
-}
-
-fn push_comma(envelope: &mut Envelope, index: usize) {
-    if index > 0 {
-        envelope.buffer().push(b',');
-    }
 }

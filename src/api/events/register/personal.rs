@@ -158,7 +158,7 @@ fn presence_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope
     let listed = state.me.map(|me| visible(directory, me, all, now, days)).unwrap_or_default();
     let out = envelope.open_field("presences");
     if state.request.slim_presence {
-        push_value(out, &Object(listed.iter().map(|(user, seen)| (user.id.to_string(), modern(*seen)))));
+        push_value(out, &Object(listed.iter().map(|(user, seen)| (user.id, modern(*seen)))));
     } else {
         let members = listed.iter().map(|(user, seen)| (api_email(directory, user), legacy(*seen)));
         push_value(out, &Object(members));

@@ -11,18 +11,23 @@ use crate::api::wire::status::statuses;
 use crate::api::wire::user::muted;
 use crate::http::Envelope;
 use model::UserId;
-use rules::permissions::users::user_scope;
+use rules::permissions::users::{UserScope, user_scope};
 use std::collections::BTreeMap;
 
 /// Adds the requested ones of these parts.
 pub fn profile_fields(envelope: &mut Envelope, state: &State<'_>) {
     let (directory, me) = (state.directory(), state.me);
     if state.wants("user_status") {
-        let scope = me.map(|me| user_scope(directory, me));
-        let shown = statuses(directory)
-            .filter(|(user, _)| scope.as_ref().is_some_and(|scope| scope.contains(user.id)));
-        let by_id: BTreeMap<UserId, _> = shown.map(|(user, status)| (user.id, status)).collect();
-        push_value(envelope.open_field("user_status"), &by_id);
+        let out = envelope.open_field("user_status");
+        match me.map(|me| user_scope(directory, me)) {
+            None => out.extend_from_slice(b"{}"),
+            Some(UserScope::All) => envelope.splice(state.request.shared.statuses(directory)),
+            Some(scope) => {
+                let shown = statuses(directory).filter(|(user, _)| scope.contains(user.id));
+                let by_id: BTreeMap<UserId, _> = shown.map(|(user, status)| (user.id, status)).collect();
+                push_value(out, &by_id);
+            }
+        }
     }
     if state.wants("muted_users") {
         let users = me.into_iter().flat_map(|me| directory.muted_by(me.id));

@@ -6,6 +6,7 @@ use super::people::people_fields;
 use super::personal::personal_fields;
 use super::request::{State, StateRequest};
 use crate::api::wire::realm::realm_fields;
+use crate::http::reply::PIECE_BYTES_MAX;
 use crate::http::{ApiError, Envelope};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
 use actors::queries::{Include, StateSnapshot, state_snapshot};
@@ -44,7 +45,9 @@ impl StateRequest {
             ("stream", channels * SPLICED_BYTES),
         ];
         let wanted = parts.iter().filter(|(word, _)| self.fetch.wants(word));
-        (BASE_BYTES + wanted.map(|(_, bytes)| bytes).sum::<usize>()) as u64
+        let own = BASE_BYTES + wanted.map(|(_, bytes)| bytes).sum::<usize>();
+        let is_large = own + users * USER_BYTES > PIECE_BYTES_MAX;
+        (own + if is_large { PIECE_BYTES_MAX } else { 0 }) as u64
     }
 
     /// Takes the snapshot and writes it: slow in large organizations.

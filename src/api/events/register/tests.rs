@@ -8,7 +8,7 @@ use model::{ChannelId, ClientCapabilities};
 use serde_json::Value;
 
 impl Sample {
-    fn request(&self, caller: Option<&str>, words: Option<&[&str]>) -> StateRequest {
+    pub(super) fn request(&self, caller: Option<&str>, words: Option<&[&str]>) -> StateRequest {
         let capabilities = ClientCapabilities { user_list_incomplete: true, ..Default::default() };
         StateRequest {
             realm: self.realm.clone(),

@@ -1,0 +1,134 @@
+//! Shared lists of subscribers: of each channel one list of all, and one of those whom clients need at once.
+
+use crate::api::wire::json::push_value;
+use bytes::Bytes;
+use model::{ChannelId, Directory, UserId};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Maximum bytes of kept lists of subscribers of an organization.
+const SUBSCRIBER_BYTES_MAX: usize = 16 << 20;
+
+/// The encoded lists of one organization.
+#[derive(Default)]
+pub(super) struct SubscriberLists {
+    /// The directory that all of them are of; none at first.
+    directory: Option<Directory>,
+    all: HashMap<ChannelId, Bytes>,
+    /// The users of the lists in `some`.
+    prominent: Arc<[UserId]>,
+    some: HashMap<ChannelId, Prominent>,
+    bytes: usize,
+}
+
+/// Those of some users who are subscribed to a channel.
+#[derive(Clone, Debug, Default)]
+pub struct Prominent {
+    pub ids: Arc<[UserId]>,
+    pub json: Bytes,
+}
+
+impl Prominent {
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.ids) + self.json.len()
+    }
+}
+
+impl SubscriberLists {
+    /// Their memory in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Drops what differs in this directory.
+    pub fn update_to(&mut self, directory: &Directory) {
+        match &self.directory {
+            Some(known) if is_same(known, directory) => return,
+            // Who is subscribed, and whether the account is active, decides; in most channels nothing has changed.
+            Some(known) if known.has_same_people_as(directory) => {
+                let stays = |channel: &ChannelId| known.has_same_subscribers_as(directory, *channel);
+                self.all.retain(|channel, _| stays(channel));
+                self.some.retain(|channel, _| stays(channel));
+            }
+            Some(_) | None => {
+                self.all.clear();
+                self.some.clear();
+            }
+        }
+        self.count();
+        self.directory = Some(directory.clone());
+    }
+
+    fn count(&mut self) {
+        let all: usize = self.all.values().map(Bytes::len).sum();
+        self.bytes = all + self.some.values().map(Prominent::bytes).sum::<usize>();
+    }
+
+    fn is_of(&self, directory: &Directory) -> bool {
+        self.directory.as_ref().is_some_and(|known| is_same(known, directory))
+    }
+
+    /// All subscribers of a channel.
+    pub fn all(&mut self, directory: &Directory, id: ChannelId) -> Bytes {
+        // Another response may have updated the lists to another directory meanwhile.
+        let is_current = self.is_of(directory);
+        if let Some(json) = self.all.get(&id).filter(|_| is_current) {
+            return json.clone();
+        }
+        let ids: Vec<UserId> = directory.subscriber_ids(id).collect();
+        let json = encoded(&ids);
+        if is_current && self.has_room(json.len()) {
+            self.bytes += json.len();
+            self.all.insert(id, json.clone());
+        }
+        json
+    }
+
+    /// Those of `prominent` (ascending) who are subscribed to a channel.
+    pub fn some(&mut self, directory: &Directory, id: ChannelId, prominent: &Arc<[UserId]>) -> Prominent {
+        let is_current = self.is_of(directory);
+        if is_current {
+            self.choose(prominent);
+        }
+        if let Some(known) = self.some.get(&id).filter(|_| is_current) {
+            return known.clone();
+        }
+        let is_shown = |user: &UserId| directory.is_subscribed(id, *user) && directory.is_active_user(*user);
+        let ids: Arc<[UserId]> = prominent.iter().copied().filter(is_shown).collect();
+        let made = Prominent { json: encoded(&ids), ids };
+        if is_current && self.has_room(made.bytes()) {
+            self.bytes += made.bytes();
+            self.some.insert(id, made.clone());
+        }
+        made
+    }
+
+    /// Takes these users for the lists of some, which are dropped if they were of others.
+    fn choose(&mut self, prominent: &Arc<[UserId]>) {
+        if Arc::ptr_eq(&self.prominent, prominent) {
+            return;
+        }
+        if self.prominent != *prominent {
+            self.some.clear();
+            self.count();
+        }
+        self.prominent = prominent.clone();
+    }
+
+    fn has_room(&self, bytes: usize) -> bool {
+        self.bytes + bytes <= SUBSCRIBER_BYTES_MAX
+    }
+}
+
+/// Whether all lists of both directories are the same.
+fn is_same(known: &Directory, directory: &Directory) -> bool {
+    known.has_same_people_as(directory) && known.has_same_subscriptions_as(directory)
+}
+
+/// A list of ids.
+fn encoded(ids: &[UserId]) -> Bytes {
+    let mut json = Vec::new();
+    push_value(&mut json, ids);
+    json.shrink_to_fit();
+    json.into()
+}
