@@ -66,6 +66,10 @@ impl Case {
         assert_eq!(view.messages.users[&UserId(2)].read.len(), 10);
         let stored = trees.messages(REALM, (MessageId(1), MessageId(MESSAGES)), |_| true).unwrap();
         assert_eq!(stored.len(), MESSAGES as usize);
+        // A look-up of each finds the same in whichever place of its chunk it is, and nothing where no message is.
+        let alone = |id| trees.message_as_sent(REALM, MessageId(id)).unwrap();
+        assert_eq!((1..=MESSAGES).filter_map(alone).collect::<Vec<_>>(), stored);
+        assert_eq!((alone(0), alone(MESSAGES + 1)), (None, None));
         let compared = compare(&journal, &trees, REALM, &self.temp.path().join("scratch")).unwrap();
         assert!(compared.is_clean(), "{:?}", compared.listed);
         fs::remove_dir_all(self.temp.path().join("scratch")).unwrap();

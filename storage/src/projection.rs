@@ -220,7 +220,10 @@ impl Trees {
         wanted: impl Fn(MessageId) -> bool,
     ) -> Result<Vec<Message>, StoreError> {
         let mut found = Vec::new();
-        let from = self.chunk_with(realm, first)?;
+        let from = match self.chunk_with(realm, first)? {
+            Some((key, _)) => Key::new(realm, Messages::ID, &decode_key::<Messages>(&key)?),
+            None => Key::table(realm, Messages::ID),
+        };
         let to = Key::new(realm, Messages::ID, &last);
         for row in self.readable()?.range(from.as_bytes()..=to.as_bytes()) {
             let row = row?.1;
@@ -234,13 +237,27 @@ impl Trees {
         Ok(found)
     }
 
-    /// The key of the chunk that holds a message, if it is stored.
-    fn chunk_with(&self, realm: RealmId, id: MessageId) -> Result<Key, StoreError> {
-        let (from, to) = (Key::table(realm, Messages::ID), Key::new(realm, Messages::ID, &id));
-        match self.readable()?.range(from.as_bytes()..=to.as_bytes()).next_back() {
-            Some(row) => Ok(Key::new(realm, Messages::ID, &decode_key::<Messages>(&row?.0)?)),
-            None => Ok(from),
+    /// A message as it was sent; `None` if it was deleted. One look-up: pages of messages that are far from each other read as
+    /// many chunks as messages.
+    pub fn message_as_sent(&self, realm: RealmId, id: MessageId) -> Result<Option<Message>, StoreError> {
+        let Some((_, row)) = self.chunk_with(realm, id)? else { return Ok(None) };
+        for entry in entries(&plain(&row)?) {
+            let (found, record) = entry?;
+            if found == id {
+                return Ok(Some(decode(record, "message")?));
+            }
         }
+        Ok(None)
+    }
+
+    /// The row of the chunk that holds a message, if it is stored: the last one that begins at or before it.
+    fn chunk_with(
+        &self,
+        realm: RealmId,
+        id: MessageId,
+    ) -> Result<Option<(sled::IVec, sled::IVec)>, StoreError> {
+        let (from, to) = (Key::table(realm, Messages::ID), Key::new(realm, Messages::ID, &id));
+        Ok(self.readable()?.range(from.as_bytes()..=to.as_bytes()).next_back().transpose()?)
     }
 
     /// The frame from which reading yields every event after `event`; the first frame while the trees are closed.

@@ -28,11 +28,6 @@ impl Trees {
         Ok(Some(message))
     }
 
-    /// A message as it was sent.
-    pub fn message_as_sent(&self, realm: RealmId, id: MessageId) -> Result<Option<Message>, StoreError> {
-        Ok(self.messages(realm, (id, id), |found| found == id)?.pop())
-    }
-
     /// Adds later changes to a message as it was sent, with as much of its history as `bound` allows.
     pub fn complete(
         &self,
