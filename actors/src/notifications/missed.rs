@@ -3,6 +3,7 @@
 //! The messages of a pending e-mail were recorded when they were sent; no others are checked. A decision costs a lookup
 //! for each of these messages and a body for each unread one.
 
+use super::candidates::among;
 use super::receipt::{Reception, is_still_unread};
 use crate::error::DomainError;
 use crate::outbox::job;
@@ -158,8 +159,9 @@ fn missed_among(
         let Some(message) = known.get(realm, *id)? else { continue };
         let view = realm.view.read();
         let receipt = || {
-            let (user, sender) = (view.directory.user(user)?, view.directory.user(message.sender)?);
-            Reception::of(&view, sender, &message).receipt(user)?.mail()
+            let sender = view.directory.user(message.sender)?;
+            let candidate = among(&view.directory, &message, [user]).pop()?;
+            Reception::of(&view, sender, &message).receipt(candidate)?.mail()
         };
         if let Some(trigger) = receipt() {
             drop(view);

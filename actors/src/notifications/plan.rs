@@ -1,6 +1,6 @@
 //! The notifications for the next messages: decided from the view, committed by the reader.
 
-use super::candidates::candidates;
+use super::candidates::{among, candidates};
 use super::mentions::mention_of;
 use super::missed;
 use super::pending_facts::PendingFacts;
@@ -137,8 +137,8 @@ impl Plan {
         let view = realm.view.read();
         let mentioned = message.user_flags.iter().filter(|(_, flags)| flags.contains(Flag::Mentioned));
         let new = mentioned.map(|(user, _)| *user);
-        let new: Vec<UserId> =
-            new.filter(|user| mention_of(&view.directory, before, *user).is_none()).collect();
+        let new = new.filter(|user| mention_of(&view.directory, before, *user).is_none());
+        let new = among(&view.directory, message, new);
         let context = PlanContext { realm, view: &view, wanted, now, noted: &self.noted };
         let recipients = context.recipients(message, new, |trigger| trigger == Trigger::Mention);
         drop(view);

@@ -1,9 +1,11 @@
 //! A message as one of its recipients has it.
 
+use super::candidates::Candidate;
 use crate::queries::locate;
-use model::directory::{Subscribers, TopicPolicies};
-use model::{Message, MessageId, Place, TopicKey, User, UserId, VisibilityPolicy};
+use model::directory::TopicPolicies;
+use model::{Message, MessageId, Place, TopicKey, User, UserId};
 use rules::notifications::Receipt;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use storage::View;
 use storage::view::Location;
@@ -13,41 +15,34 @@ pub(super) struct Reception<'v> {
     view: &'v View,
     sender: &'v Arc<User>,
     message: &'v Message,
-    /// The subscriptions and the policies for the topic of a message in a channel.
-    channel: Option<(Subscribers, Option<&'v TopicPolicies>)>,
+    /// The policies for the topic of a message in a channel.
+    policies: Option<&'v TopicPolicies>,
+    muters: BTreeSet<UserId>,
 }
 
 impl<'v> Reception<'v> {
     /// What is common to the recipients of a message from `sender`.
     pub fn of(view: &'v View, sender: &'v Arc<User>, message: &'v Message) -> Self {
         let directory = &view.directory;
-        let channel = match &message.place {
+        let policies = match &message.place {
             Place::Direct => None,
-            Place::Channel { channel, topic } => {
-                let policies = directory.topic_policies(*channel, &TopicKey::new(topic));
-                Some((directory.subscriptions_of(*channel), policies))
-            }
+            Place::Channel { channel, topic } => directory.topic_policies(*channel, &TopicKey::new(topic)),
         };
-        Self { view, sender, message, channel }
+        let muters = directory.muters_of(sender.id).collect();
+        Self { view, sender, message, policies, muters }
     }
 
     /// The message as a user has it; `None` if the user does not have it.
-    pub fn receipt<'r>(&'r self, user: &'r Arc<User>) -> Option<Receipt<'r>> {
-        let (subscription, policy) = match &self.channel {
-            None => (None, VisibilityPolicy::Inherit),
-            Some((subscribers, policies)) => {
-                let policy = policies.and_then(|policies| policies.get(&user.id));
-                let policy = policy.copied().unwrap_or_default();
-                (Some(&**subscribers.get(&user.id)?), policy)
-            }
-        };
+    pub fn receipt<'r>(&'r self, candidate: Candidate<'r>) -> Option<Receipt<'r>> {
+        let Candidate { user, subscription } = candidate;
+        let policy = self.policies.and_then(|policies| policies.get(&user.id));
         Some(Receipt {
             user,
             sender: self.sender,
             subscription,
-            policy,
-            flags: self.view.notified_flags(user.id, self.message)?,
-            mutes_sender: self.view.directory.muted_since(user.id, self.sender.id).is_some(),
+            policy: policy.copied().unwrap_or_default(),
+            flags: self.view.notified_flags(user.id, subscription, self.message)?,
+            mutes_sender: self.muters.contains(&user.id),
             is_present: false,
         })
     }

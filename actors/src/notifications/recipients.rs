@@ -1,6 +1,7 @@
 //! The recipients of notifications about one message. A wildcard mention asks every subscriber of a channel, so what is the same
 //! for all of them is found once.
 
+use super::candidates::Candidate;
 use super::receipt::Reception;
 use crate::shared::RealmShared;
 use model::push::MISSED_MESSAGES_MAX;
@@ -78,11 +79,11 @@ pub(super) struct PlanContext<'a> {
 }
 
 impl PlanContext<'_> {
-    /// Those of `people` (by id) who are notified, for a reason that counts.
+    /// Those of some candidates (by id) who are notified, for a reason that counts.
     pub fn recipients(
         &self,
         message: &Message,
-        people: impl IntoIterator<Item = UserId>,
+        candidates: Vec<Candidate<'_>>,
         counts: impl Fn(Trigger) -> bool,
     ) -> Recipients {
         let mut recipients = Recipients::default();
@@ -95,13 +96,16 @@ impl PlanContext<'_> {
             active.is_some_and(|at| self.now.millis_since(at) < AWAY_SECS * 1000)
         };
         let mut held_counts = HeldCounts::new(directory, self.noted);
-        for id in people {
+        for candidate in candidates {
+            let (user, id) = (candidate.user, candidate.user.id);
             let held = held_counts.next(id);
             let has_phone = self.wanted.push && directory.has_phone(id);
             let room = MISSED_MESSAGES_MAX.saturating_sub(held);
             let gets_mail = self.wanted.mail && room > 0;
-            let Some(user) = directory.user(id).filter(|_| has_phone || gets_mail) else { continue };
-            let Some(receipt) = reception.receipt(user) else { continue };
+            if !has_phone && !gets_mail {
+                continue;
+            }
+            let Some(receipt) = reception.receipt(candidate) else { continue };
             let is_present = is_present(id);
             if has_phone && (Receipt { is_present, ..receipt }).push().is_some_and(&counts) {
                 recipients.phones.push(id);

@@ -35,9 +35,21 @@ impl View {
 
     /// Whether a message of a channel was delivered to a user.
     pub fn is_delivered_in(&self, user: UserId, channel: ChannelId, id: MessageId) -> bool {
+        let subscription = self.directory.subscription(channel, user);
+        self.is_delivered_by(subscription.map(|own| &**own), user, channel, id)
+    }
+
+    /// The same for a user whose subscription to the channel is known.
+    fn is_delivered_by(
+        &self,
+        subscription: Option<&Subscription>,
+        user: UserId,
+        channel: ChannelId,
+        id: MessageId,
+    ) -> bool {
         match self.arrivals.to(channel).filter(|arrived| arrived.ids.contains(id.0)) {
             Some(arrived) => arrived.is_delivered_to(user, id.0),
-            None => self.directory.subscription(channel, user).is_some_and(|s| s.received(id)),
+            None => subscription.is_some_and(|own| own.received(id)),
         }
     }
 
@@ -207,10 +219,20 @@ impl View {
     }
 
     /// The flags of a message that decide about notifications, for a user to whom it was delivered; none for others.
-    pub fn notified_flags(&self, user: UserId, message: &Message) -> Option<Flags> {
+    /// `subscription` is the user's to the channel of the message.
+    pub fn notified_flags(
+        &self,
+        user: UserId,
+        subscription: Option<&Subscription>,
+        message: &Message,
+    ) -> Option<Flags> {
         const DECIDING: [Flag; 4] =
             [Flag::Read, Flag::Historical, Flag::Mentioned, Flag::TopicWildcardMentioned];
-        if !self.is_delivered(user, message) {
+        let is_delivered = match Spot::of(message) {
+            Spot::Channel(channel) => self.is_delivered_by(subscription, user, channel, message.id),
+            Spot::Direct(recipient) => self.is_in_conversation(user, recipient),
+        };
+        if !is_delivered {
             return None;
         }
         let mine = self.messages.users.get(&user);
