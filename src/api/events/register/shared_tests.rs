@@ -206,6 +206,9 @@ async fn kept_parts_are_as_fresh_ones_after_every_change() {
         follow(&mut snapshot);
         check(&sample, &shared, &snapshot, after).await;
     }
+    let present = sample.caller("cordelia@zulip.com").user;
+    sample.realm.report_presence(present, Report::Active).await.unwrap();
+    check(&sample, &shared, &snapshot, "one more presence").await;
     // A registration whose snapshot was taken before those of others.
     check(&sample, &shared, &start, "going back").await;
     check(&sample, &shared, &snapshot, "going forth").await;
