@@ -44,6 +44,9 @@ impl From<Option<Vec<u8>>> for Pending {
     }
 }
 
+/// A key with its new value, or `None` to remove the row.
+pub type Write = (Vec<u8>, Option<Vec<u8>>);
+
 /// The pending writes by key.
 #[derive(Debug)]
 pub struct Batch<'t> {
@@ -78,11 +81,11 @@ impl<'t> Batch<'t> {
         Ok(())
     }
 
-    /// All pending writes, in key order: new values, or `None` to remove the row.
+    /// All pending writes, in key order.
     ///
     /// # Errors
     /// [`StoreError::Encode`] when a chunk cannot be compressed.
-    pub fn into_rows(self) -> Result<Vec<(Vec<u8>, Option<Vec<u8>>)>, StoreError> {
+    pub fn into_rows(self) -> Result<Vec<Write>, StoreError> {
         let mut rows = Vec::with_capacity(self.newest.len());
         for (key, Pending { value, .. }) in self.newest {
             let value = match value {
