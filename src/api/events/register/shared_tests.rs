@@ -206,7 +206,7 @@ async fn kept_parts_are_as_fresh_ones_after_every_change() {
         follow(&mut snapshot);
         check(&sample, &shared, &snapshot, after).await;
     }
-    let present = sample.caller("cordelia@zulip.com").user;
+    let present = snapshot.directory.user_by_email("many7@zulip.com").unwrap().clone();
     sample.realm.report_presence(present, Report::Active).await.unwrap();
     check(&sample, &shared, &snapshot, "one more presence").await;
     // A registration whose snapshot was taken before those of others.
