@@ -17,8 +17,6 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_secs(5);
 /// Interval of the check for due e-mails. Due times are data: a late check only delays an e-mail.
 const DUE_TICK: Duration = Duration::from_millis(500);
-/// Messages of this time are decided together: each run wakes a thread.
-const GATHER: Duration = Duration::from_millis(20);
 /// Delay before committing a refused frame again.
 const AGAIN: Duration = Duration::from_secs(1);
 
@@ -64,10 +62,7 @@ impl Reader {
         }
         loop {
             let is_tick = tokio::select! {
-                () = self.realm.notifications.woken.notified() => {
-                    tokio::time::sleep(GATHER).await;
-                    false
-                }
+                () = self.realm.notifications.woken.notified() => false,
                 _ = tick.tick() => true,
                 _ = due_tick.tick(), if self.wanted.mail => {
                     if !is_any_due(&self.realm) {
