@@ -16,7 +16,7 @@ pub(super) struct ChannelTable {
     directory: Directory,
     /// The objects with commas between them, and after the last.
     json: Bytes,
-    /// By id.
+    /// One for each channel, by id.
     entries: Vec<Entry>,
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use model::{Directory, UserId};
 use std::collections::BTreeMap;
 
-/// Encoded statuses.
+/// The encoded statuses of an organization.
 pub(super) struct SharedStatuses {
     directory: Directory,
     pub json: Bytes,

@@ -148,17 +148,16 @@ fn owner_that_was_fenced_while_cut_off_knows_which_frames_are_stored() {
     let (new, new_reports) = open(&database);
     let epoch = old.open(1, 0).expect("opens").epoch;
     append_all(&*old, &old_reports, 1, epoch, 1, 3);
-    let (stored, lost) = std::thread::scope(|scope| {
-        let cut = scope.spawn(|| proxy.cut_after(Duration::from_millis(300)));
-        std::thread::sleep(Duration::from_millis(50));
+    let (stored, lost) = proxy.cut_during(|| {
         // It arrives, but not its answer; another owner comes before the first one can ask.
         let stored = old.append(frame(1, 4), epoch).expect("queued");
-        std::thread::sleep(Duration::from_millis(100));
+        while new.read(1, 4).expect("readable").next().is_none() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let lost = old.append(frame(1, 5), epoch).expect("queued");
         let opened = new.open(1, 0).expect("opens");
         assert_eq!(opened.last_sequence, 4);
         append_all(&*new, &new_reports, 1, opened.epoch, 5, 6);
-        cut.join().expect("ends");
         (stored, lost)
     });
     assert!(old_reports.result(stored).is_ok());

@@ -140,13 +140,19 @@ impl Proxy {
 
     /// Lets the server work for `time` without its answers, then cuts all connections.
     pub fn cut_after(&self, time: Duration) {
+        self.cut_during(|| std::thread::sleep(time));
+    }
+
+    /// Does some work while the server works without its answers, then cuts all connections.
+    pub fn cut_during<T>(&self, work: impl FnOnce() -> T) -> T {
         self.is_deaf.store(true, Ordering::SeqCst);
-        std::thread::sleep(time);
+        let done = work();
         for (client, server) in self.connections.lock().drain(..) {
             let _ = client.shutdown(Shutdown::Both);
             let _ = server.shutdown(Shutdown::Both);
         }
         self.is_deaf.store(false, Ordering::SeqCst);
+        done
     }
 }
 
