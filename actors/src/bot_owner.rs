@@ -17,11 +17,13 @@ pub fn owner_notice(
     sender: &User,
     wanted: ChannelRef<'_>,
 ) -> Option<Box<DirectDraft>> {
+    // Nearly all senders are people, whose channels need not be looked at.
+    sender.bot.as_ref()?;
     let content = notice_text(directory, sender, wanted)?;
     owner_message(realm, directory, sender, content).map(Box::new)
 }
 
-/// A direct message of the notification bot to the owner of a bot; none if the owner was told something a short time ago.
+/// A direct message of the notification bot to the owner of a bot; none within five minutes of the last one.
 pub fn owner_message(
     realm: &RealmHandle,
     directory: &Directory,
