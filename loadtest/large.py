@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""CPU time of the server for what is large: registrations, mentions of everyone and narrows by sender.
+"""CPU time of the server for what is large: registrations, mentions of everyone, changes that all may see, narrows by sender.
 
     python3 loadtest/large.py PATH_TO_MILLSTREAM [--people 9000] [--channels 1000] [--messages 1000000] [--rounds 100]
 
@@ -7,11 +7,13 @@ Starts `millstream dev` with an organization of so many people and channels, and
 
 - `POST /register` with the whole state, with `include_subscribers` of `false`, `partial` and `true`, when nothing changes in between;
 - a message with `@**all**` to a channel that all have, against one without;
+- a change of one subscription to that channel, and a new account;
 - `GET /messages` with a narrow by sender around random anchors, in a channel that 256 people have filled.
 """
 
 import argparse
 import http.client
+import itertools
 import json
 import os
 import random
@@ -98,6 +100,21 @@ def mentions(client, pid, rounds):
         print(f"a message to everyone, {content!r}: {cost(pid, rounds, send)} (20 ms of it waited)")
 
 
+def changes(client, pid, rounds):
+    """Changes of one subscription, which all people of the channel may see, and new accounts."""
+    def resubscribe():
+        client.ask("DELETE", "/users/me/subscriptions", {"subscriptions": '["channel 0"]'})
+        client.ask("POST", "/users/me/subscriptions", {"subscriptions": '[{"name": "channel 0"}]'})
+
+    numbers = itertools.count()
+
+    def create():
+        client.ask("POST", "/bots", {"full_name": f"Bot {next(numbers)}", "short_name": f"bot{next(numbers)}", "bot_type": 1})
+
+    print(f"one person leaves the channel of everyone and returns: {cost(pid, rounds, resubscribe)}")
+    print(f"a new bot: {cost(pid, rounds, create)}")
+
+
 def fill(ready, people, messages):
     """Sends from 16 connections, of 256 people in random order."""
     def send(start):
@@ -143,6 +160,7 @@ def main():
             time.sleep(3)
             registers(owner, process.pid, options.rounds)
             mentions(owner, process.pid, options.rounds)
+            changes(owner, process.pid, min(options.rounds, 100))
             if options.messages:
                 senders = [users[f"person{20 + number % 20}@zulip.com"] for number in range(SENDERS)]
                 begun = time.monotonic()

@@ -1,6 +1,6 @@
 //! Recipients of events about messages that were sent before, and about users (docs/api/events.md#event-rules).
 
-use model::{ChannelId, Directory, Message, MessageId, Spot, Subscription, User, UserId};
+use model::{Audience, ChannelId, Directory, Message, MessageId, Spot, Subscription, User, UserId};
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of};
 use rules::permissions::users::sees_user;
@@ -12,6 +12,21 @@ use storage::View;
 pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
     let users = directory.users();
     users.filter(|user| user.is_active && sees_user(directory, user, about)).map(|user| user.id).collect()
+}
+
+/// Active users who may not see a user: only guests may be restricted.
+pub(super) fn blind_guests(directory: &Directory, about: &User) -> BTreeSet<UserId> {
+    let blind = directory.guests().filter(|guest| guest.is_active && !sees_user(directory, guest, about));
+    blind.map(|guest| guest.id).collect()
+}
+
+/// The audience of events about a user: all who may see the user. Costs a step for each guest, or for each user if a guest
+/// may not see the user.
+pub(crate) fn viewers_of(directory: &Directory, about: &User) -> Audience {
+    match blind_guests(directory, about).is_empty() {
+        true => Audience::Everyone,
+        false => Audience::Users(everyone_who_sees(directory, about).into()),
+    }
 }
 
 /// A user who has some of the messages in question.

@@ -30,7 +30,7 @@ impl EventContext<'_> {
     }
 
     /// Whether a user's account is active before the frame and after it.
-    fn stays_active(&self, user: UserId) -> bool {
+    pub(super) fn stays_active(&self, user: UserId) -> bool {
         self.before().is_active_user(user) && self.after.is_active_user(user)
     }
 

@@ -6,6 +6,7 @@ use model::{
     AttachmentId, Audience, Channel, ChannelFact, Directory, Event, EventBody, EventNumber, Fact, Frame,
     UserId,
 };
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use storage::View;
@@ -123,11 +124,16 @@ pub(super) fn subscribed_channels(
     channel: &Arc<Channel>,
     users: impl Iterator<Item = UserId>,
 ) -> Vec<(Vec<UserId>, EventBody)> {
-    let everyone: Arc<[UserId]> = context.after.subscriber_ids(channel.id).collect();
+    let everyone = LazyCell::new(|| context.after.subscriber_ids(channel.id).collect::<Arc<[UserId]>>());
     let summary = new_summary(context, channel);
     let own = |user: UserId| {
         let subscription = context.after.subscription(channel.id, user)?.clone();
-        let own = SubscribedChannel { summary: summary.clone(), subscription, subscribers: everyone.clone() };
+        // An account of this frame has no queues yet: its event only keeps its number, and needs no list.
+        let subscribers = match context.before().user(user) {
+            Some(_) => everyone.clone(),
+            None => Arc::default(),
+        };
+        let own = SubscribedChannel { summary: summary.clone(), subscription, subscribers };
         Some((vec![user], EventBody::SubscriptionsAdded(vec![own])))
     };
     users.filter_map(own).collect()

@@ -84,9 +84,7 @@ fn changed(is: &UserGroup, out: &mut Announcements<'_>) {
         let body = EventBody::GroupChanged { group: id, change: Box::new(change) };
         out.push(out.next, clients, body, Audience::Everyone);
     }
-    let added: Vec<UserId> = is.members.difference(&was.members).copied().collect();
-    let removed: Vec<UserId> = was.members.difference(&is.members).copied().collect();
-    members_events(id, &added, &removed, clients, out);
+    members_events(id, &is.members_not_in(was), &was.members_not_in(is), clients, out);
     subgroups_events(was, is, clients, out);
     channels_changed(id, out);
 }
@@ -118,15 +116,12 @@ fn differences(was: &UserGroup, is: &UserGroup) -> GroupChange {
 /// Users who became members of a group or left it, directly or not, may gain and lose private channels.
 fn channels_changed(group: GroupId, out: &mut Announcements<'_>) {
     let context = out.context;
-    let was = context.before().members_of(group);
-    let is = context.after.members_of(group);
-    let mut users: BTreeSet<UserId> = was.iter().copied().filter(|user| !is.contains(user)).collect();
-    users.extend(is.iter().copied().filter(|user| !was.contains(user)));
+    let mut users = context.after.members_changed_since(context.before(), group);
     // Bots have the permissions of their owners.
-    let bots = context.after.users().filter(|bot| bot.owner().is_some_and(|owner| users.contains(&owner)));
+    let bots = context.after.bots().filter(|bot| bot.owner().is_some_and(|owner| users.contains(&owner)));
     users.extend(bots.map(|bot| bot.id).collect::<Vec<_>>());
-    // A new role changes more than groups, and is announced separately.
-    users.retain(|user| !context.has_new_role(*user));
+    // A new role changes more than groups, and a new account has its channels by other facts.
+    users.retain(|user| !context.has_new_role(*user) && context.stays_active(*user));
     if users.is_empty() {
         return;
     }

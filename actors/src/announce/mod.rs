@@ -21,8 +21,8 @@ mod replay;
 mod subscriptions;
 mod user_visibility;
 
-pub(crate) use access::can_read_any;
 pub use access::can_read_now;
+pub(crate) use access::{can_read_any, viewers_of};
 pub(crate) use accounts::activity_events_max;
 pub(crate) use bots::manages_bot;
 pub(crate) use context::EventContext;

@@ -1,6 +1,6 @@
 //! Events of people and bots: new ones, and what changed about them and their settings.
 
-use super::access::everyone_who_sees;
+use super::access::{blind_guests, viewers_of};
 use super::context::{Announcements, EventContext};
 use super::{accounts, bots, personal, pictures, user_visibility};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
@@ -38,20 +38,18 @@ pub(super) fn announce(fact: &UserFact, out: &mut Announcements<'_>) {
 fn created(user: UserId, out: &mut Announcements<'_>) {
     let context = out.context;
     let Some(user) = context.after.user(user) else { return };
-    let active = context.after.users().filter(|viewer| viewer.is_active);
-    let (seeing, blind): (Vec<_>, Vec<_>) = active.partition(|viewer| sees_user(context.after, viewer, user));
-    let ids = |users: Vec<&Arc<User>>| users.into_iter().map(|user| user.id).collect::<Vec<_>>();
-    out.to(ids(seeing), EventBody::UserAdded(user.clone()));
-    out.for_clients(Clients::ListEverybody, ids(blind), EventBody::UnknownUserAdded(user.clone()));
+    let blind = blind_guests(context.after, user);
+    out.add(EventBody::UserAdded(user.clone()), viewers_of(context.after, user));
+    out.for_clients(Clients::ListEverybody, blind, EventBody::UnknownUserAdded(user.clone()));
 }
 
 /// A user's record changed. No events if the record before is unknown.
 fn changed(is: &User, out: &mut Announcements<'_>) {
     let context = out.context;
     let Some(was) = context.before().user(is.id) else { return };
-    let viewers = everyone_who_sees(context.after, is);
+    let viewers = viewers_of(context.after, is);
     for change in differences(context, was, is) {
-        out.to(viewers.iter().copied(), EventBody::UserChanged { user: is.id, change });
+        out.add(EventBody::UserChanged { user: is.id, change }, viewers.clone());
     }
     address_changed(was, is, out);
     settings_changed(was, is, out);

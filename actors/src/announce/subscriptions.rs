@@ -7,6 +7,7 @@ use model::{
     Channel, ChannelId, EventBody, Subscription, SubscriptionFact, Timestamp, UserId, VisibilityPolicy,
 };
 use rules::permissions::channel::sees_subscribers;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use storage::View;
 
@@ -32,6 +33,7 @@ pub(super) fn announce(fact: &SubscriptionFact, out: &mut Announcements<'_>) {
 
 /// Users who may see the subscribers of a channel, without `except`.
 pub(super) fn peers(context: &EventContext<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
+    let except: BTreeSet<UserId> = except.iter().copied().collect();
     let users = context.after.users();
     users
         .filter(|user| user.is_active && !except.contains(&user.id))

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// one where all users may see each other.
 pub(crate) fn record_user_visibility(directory: &Directory, facts: &[Fact]) -> Option<Fact> {
     let guests_are_restricted =
-        || directory.users().any(|user| user.is_active && user.is_guest() && is_restricted(directory, user));
+        || directory.guests().any(|guest| guest.is_active && is_restricted(directory, guest));
     let is_guest = |id: &UserId| directory.user(*id).is_some_and(|user| user.is_guest());
     let matters = facts.iter().filter_map(Cause::of).any(|cause| match cause {
         Cause::User(user) => {
@@ -25,7 +25,7 @@ pub(crate) fn record_user_visibility(directory: &Directory, facts: &[Fact]) -> O
             directory.realm().settings.get(name) != realm.settings.get(name)
         }
         Cause::Account(_) | Cause::Channel(..) | Cause::Conversation(_) => guests_are_restricted(),
-        Cause::Group => directory.users().any(|user| user.is_guest()),
+        Cause::Group => directory.guests().next().is_some(),
         // A guest joins or leaves the group that may see all users.
         Cause::Members(added, removed) => added.iter().chain(removed).any(is_guest),
     });
@@ -161,7 +161,7 @@ fn new_role(context: &EventContext<'_>, fact: &Fact) -> Option<UserId> {
 }
 
 fn guests<'m>(context: &'m EventContext<'_>) -> impl Iterator<Item = &'m User> {
-    context.after.users().map(|user| &**user).filter(|user| user.is_active && user.is_guest())
+    context.after.guests().map(|guest| &**guest).filter(|guest| guest.is_active)
 }
 
 fn restriction_changed(context: &EventContext<'_>, guest: &User) -> bool {

@@ -118,11 +118,8 @@ fn reset_policies(
     let key = TopicKey::new(topic);
     let has_some_left =
         |user: UserId| left.is_some_and(|left| !view.accessible_in_channel(user, channel, left).is_empty());
-    let set = view.directory.users().filter(|user| {
-        view.directory.topic_policy(user.id, channel, &key) != VisibilityPolicy::Inherit
-            && !has_some_left(user.id)
-    });
-    let users: Vec<UserId> = set.map(|user| user.id).collect();
+    let set = view.directory.topic_policies(channel, &key).into_iter().flatten().map(|(user, _)| *user);
+    let users: Vec<UserId> = set.filter(|user| !has_some_left(*user)).collect();
     let policy = VisibilityPolicy::Inherit;
     (!users.is_empty()).then(|| {
         Fact::Subscription(SubscriptionFact::TopicPolicySet {

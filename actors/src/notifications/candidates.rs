@@ -30,6 +30,18 @@ pub(super) fn candidates<'d>(directory: &'d Directory, message: &Message) -> Vec
     among(directory, message, all)
 }
 
+/// Whether finding the candidates considers at most `few` users.
+pub(super) fn has_few_candidates(directory: &Directory, message: &Message, few: usize) -> bool {
+    let Place::Channel { channel, topic } = &message.place else {
+        return directory.direct(message.recipient).is_none_or(|direct| direct.users.len() <= few);
+    };
+    let policies =
+        directory.topic_policies(*channel, &TopicKey::new(topic)).map_or(0, |policies| policies.len());
+    !message.traits.channel_wildcard
+        && message.user_flags.len() + policies <= few
+        && directory.notification_candidates(*channel).nth(few).is_none()
+}
+
 /// Those of some users who have an account, and a subscription if the message is in a channel.
 pub(super) fn among<'d>(
     directory: &'d Directory,
@@ -45,4 +57,28 @@ pub(super) fn among<'d>(
         Some(Candidate { user, subscription })
     };
     users.into_iter().filter_map(candidate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{ChannelId, Flag, Flags, MessageId, Realm, RealmId, RecipientId, Timestamp};
+
+    #[test]
+    fn mentions_of_many_are_not_few_candidates() {
+        let directory = Directory::new(Realm::new(RealmId(1), "", "Tea", "tea.example", Timestamp(0)));
+        let message = |place| Message::new(MessageId(1), UserId(1), RecipientId(1), place, Timestamp(0));
+        assert!(has_few_candidates(&directory, &message(Place::Direct), 2));
+        let channel = || message(Place::Channel { channel: ChannelId(1), topic: "tea".into() });
+        assert!(has_few_candidates(&directory, &channel(), 2));
+        let mut everyone = channel();
+        everyone.traits.channel_wildcard = true;
+        assert!(!has_few_candidates(&directory, &everyone, 2));
+        for (mentioned, is_few) in [(2, true), (3, false)] {
+            let mut several = channel();
+            several.user_flags =
+                (0..mentioned).map(|id| (UserId(id), Flags::only(Flag::Mentioned))).collect();
+            assert_eq!(has_few_candidates(&directory, &several, 2), is_few);
+        }
+    }
 }

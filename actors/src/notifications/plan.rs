@@ -1,6 +1,6 @@
 //! The notifications for the next messages: decided from the view, committed by the reader.
 
-use super::candidates::{among, candidates};
+use super::candidates::{among, candidates, has_few_candidates};
 use super::mentions::mention_of;
 use super::missed;
 use super::pending_facts::PendingFacts;
@@ -17,6 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of messages that are processed for one plan.
 const MESSAGES_MAX: usize = 200;
+/// Maximum number of messages, and of users considered for each, of a plan that is made on the thread of the shard.
+const FEW: usize = 32;
 /// Maximum number of users in the jobs of one plan, because frames are bounded.
 const NAMES_MAX: usize = 20_000;
 /// Maximum number of users in one push job.
@@ -94,6 +96,29 @@ impl Plan {
             plan.facts.extend(decided);
         }
         Ok(plan)
+    }
+
+    /// Whether a plan would be made from memory and in microseconds, so that waking another thread for it costs more.
+    pub fn is_small(
+        realm: &RealmShared,
+        wanted: Wanted,
+        upto: MessageId,
+        pending_facts: &PendingFacts,
+    ) -> bool {
+        let PendingFacts { readers, affects_all, edited, .. } = pending_facts;
+        if *affects_all
+            || !edited.is_empty()
+            || readers.len() > FEW
+            || wanted.mail && missed::is_any_due(realm)
+        {
+            return false;
+        }
+        let view = realm.view.read();
+        let mut ids = view.messages.all.range(upto.0.saturating_add(1)..).map(MessageId);
+        let has_few =
+            |id| view.recent.get(id).is_some_and(|message| has_few_candidates(&view.directory, message, FEW));
+        let are_small = ids.by_ref().take(FEW).all(has_few);
+        are_small && ids.next().is_none()
     }
 
     fn add_message(

@@ -26,7 +26,7 @@ struct Cursor {
     edits: SeenEdits,
 }
 
-/// The reader of one organization. Runs on its shard, with slow work on a blocking thread.
+/// The reader of one organization. Runs on its shard, with what may be slow on a blocking thread.
 pub(crate) struct Reader {
     realm: Arc<RealmShared>,
     committer: Rc<Committer>,
@@ -90,11 +90,13 @@ impl Reader {
                 cursor = Cursor { upto: stored.unwrap_or(MessageId::ZERO), edits: SeenEdits::default() };
             }
             let (realm, wanted) = (self.realm.clone(), self.wanted);
-            let planned = tokio::task::spawn_blocking(move || {
+            let is_small = Plan::is_small(&realm, wanted, cursor.upto, &pending_facts);
+            let make = move || {
                 let plan = Plan::make(&realm, wanted, cursor.upto, &pending_facts, &mut cursor.edits);
                 (plan, cursor)
-            });
-            let (plan, after) = planned.await.ok()?;
+            };
+            let (plan, after) =
+                if is_small { make() } else { tokio::task::spawn_blocking(make).await.ok()? };
             cursor = after;
             let Ok(plan) = plan else {
                 // The trees cannot be read at the moment.

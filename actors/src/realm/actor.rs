@@ -275,10 +275,7 @@ impl Handler<ReportPresence> for RealmActor {
         // Where presence is disabled, no event is sent.
         let is_shown = !rules::settings::realm_bool(directory.realm(), "presence_disabled");
         let Some(presence) = changed.filter(|_| is_shown) else { return drop(answer.send(Ok(()))) };
-        let viewers = directory
-            .users()
-            .filter(|viewer| rules::permissions::users::sees_user(&directory, viewer, &user));
-        let viewers = viewers.map(|viewer| viewer.id).collect();
+        let viewers = crate::announce::viewers_of(&directory, &user);
         let is_active = report == crate::presence::Report::Active;
         let body = EventBody::Presence {
             user,
@@ -287,7 +284,7 @@ impl Handler<ReportPresence> for RealmActor {
             is_active,
             server: now,
         };
-        let _ = answer.send(self.committer.publish_ephemeral(&self.realm, body, Audience::Users(viewers)));
+        let _ = answer.send(self.committer.publish_ephemeral(&self.realm, body, viewers));
     }
 }
 

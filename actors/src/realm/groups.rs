@@ -31,7 +31,7 @@ impl SerializedCommand for CreateGroup {
         let group = UserGroup {
             creator: Some(self.by),
             created: Some(context.now),
-            members: plan.members,
+            members: plan.members.into(),
             subgroups: plan.subgroups,
             ..UserGroup::new(id, plan.name, plan.description, plan.permissions)
         };
@@ -119,7 +119,9 @@ fn members_fact(group: &UserGroup, change: MembersChange) -> Fact {
     }
     let mut after = group.clone();
     after.members.extend(added);
-    after.members.retain(|user| !removed.contains(user));
+    for user in removed {
+        after.members.remove(&user);
+    }
     after.subgroups.extend(added_subgroups);
     after.subgroups.retain(|below| !removed_subgroups.contains(below));
     Fact::Group(GroupFact::Changed(Box::new(after)))

@@ -59,6 +59,7 @@ pub struct Roots {
     users_by_email: HashMap<String, UserId>,
     users_by_name: HashMap<String, OrdSet<UserId>>,
     bots: OrdSet<UserId>,
+    guests: OrdSet<UserId>,
     channels: OrdMap<ChannelId, Arc<Channel>>,
     channels_by_name: HashMap<String, ChannelId>,
     groups: OrdMap<GroupId, Arc<UserGroup>>,
@@ -181,6 +182,11 @@ impl Directory {
         self.bots.iter().filter_map(|id| self.users.get(id))
     }
 
+    /// All guests by id, deactivated ones included.
+    pub fn guests(&self) -> impl Iterator<Item = &Arc<User>> {
+        self.guests.iter().filter_map(|id| self.users.get(id))
+    }
+
     /// Number of users, deactivated ones and bots included.
     pub fn user_count(&self) -> usize {
         self.users.len()
@@ -218,12 +224,8 @@ impl Directory {
         self.users_by_email.insert(user.delivery_email.to_lowercase(), id);
         self.users_by_name.entry(user.full_name.to_lowercase()).or_default().insert(id);
         self.push.note_user(&user);
-        if user.is_bot() != self.bots.contains(&id) {
-            match user.is_bot() {
-                true => self.bots.insert(id),
-                false => self.bots.remove(&id),
-            };
-        }
+        list(&mut self.bots, id, user.is_bot());
+        list(&mut self.guests, id, user.is_guest());
         self.users.insert(id, Arc::new(user));
     }
 
@@ -429,6 +431,16 @@ impl Directory {
     /// All stored policies by (user, channel, topic).
     pub fn topics(&self) -> impl Iterator<Item = (&(UserId, ChannelId, TopicKey), &Arc<UserTopic>)> {
         self.user_topics.iter()
+    }
+}
+
+/// Adds a user to an index or removes it; the index stays shared with snapshots if nothing changes.
+fn list(index: &mut OrdSet<UserId>, user: UserId, is_listed: bool) {
+    if is_listed != index.contains(&user) {
+        match is_listed {
+            true => index.insert(user),
+            false => index.remove(&user),
+        };
     }
 }
 

@@ -2,6 +2,8 @@
 
 use crate::ids::{GroupId, UserId};
 use crate::time::Timestamp;
+use imbl::OrdSet;
+use imbl::ordset::DiffItem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -38,8 +40,8 @@ pub struct UserGroup {
     pub creator: Option<UserId>,
     /// The time of creation; none for system groups.
     pub created: Option<Timestamp>,
-    /// Direct members, without those of subgroups.
-    pub members: BTreeSet<UserId>,
+    /// Direct members, without those of subgroups. A copy of the record shares them.
+    pub members: OrdSet<UserId>,
     /// Direct subgroups, without nested ones.
     pub subgroups: BTreeSet<GroupId>,
     pub permissions: GroupPermissions,
@@ -61,10 +63,21 @@ impl UserGroup {
             is_deactivated: false,
             creator: None,
             created: None,
-            members: BTreeSet::new(),
+            members: OrdSet::new(),
             subgroups: BTreeSet::new(),
             permissions,
         }
+    }
+
+    /// The direct members that another state of the group does not have, by id. The cost is that of the difference if one
+    /// record was made from the other.
+    pub fn members_not_in(&self, other: &Self) -> Vec<UserId> {
+        let differences = other.members.diff(&self.members);
+        let only_here = differences.filter_map(|difference| match difference {
+            DiffItem::Add(user) => Some(*user),
+            DiffItem::Remove(_) => None,
+        });
+        only_here.collect()
     }
 }
 

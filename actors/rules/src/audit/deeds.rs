@@ -12,7 +12,6 @@ use model::{
     GroupFact, GroupId, InvitationFact, Listed, PersonalFact, RealmFact, Subject, SubscriptionFact, User,
     UserFact, UserGroup, UserId, WebSessionFact,
 };
-use std::collections::BTreeSet;
 
 /// What owners read about the facts of a request; empty for most requests.
 pub fn deeds(decided: &Decided<'_>, facts: &[Fact]) -> Vec<Deed> {
@@ -239,11 +238,8 @@ fn of_changed_group(decided: &Decided<'_>, was: &UserGroup, is: &UserGroup, foun
         found.push(switched(!is.is_deactivated, about.clone()));
     }
     found.extend(changed(about.clone(), of_group(decided.before, was, is)));
-    let without = |all: &BTreeSet<UserId>, others: &BTreeSet<UserId>| -> Vec<UserId> {
-        all.difference(others).copied().collect()
-    };
-    found.extend(members(DeedKind::MembersAdded, about.clone(), &without(&is.members, &was.members)));
-    found.extend(members(DeedKind::MembersRemoved, about, &without(&was.members, &is.members)));
+    found.extend(members(DeedKind::MembersAdded, about.clone(), &is.members_not_in(was)));
+    found.extend(members(DeedKind::MembersRemoved, about, &was.members_not_in(is)));
 }
 
 fn of_channels(decided: &Decided<'_>, fact: &ChannelFact, found: &mut Vec<Deed>) {

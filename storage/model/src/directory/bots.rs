@@ -43,6 +43,6 @@ impl Directory {
 
     /// The bots of an owner, deactivated ones included, by id.
     pub fn bots_of(&self, owner: UserId) -> impl Iterator<Item = &Arc<User>> {
-        self.users().filter(move |user| user.owner() == Some(owner))
+        self.bots().filter(move |bot| bot.owner() == Some(owner))
     }
 }

@@ -7,6 +7,7 @@ use super::Directory;
 use crate::group::{GroupSetting, UserGroup};
 use crate::ids::{GroupId, UserId};
 use imbl::OrdSet;
+use imbl::ordset::DiffItem;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -35,6 +36,16 @@ impl Directory {
     /// All direct and indirect members of a group.
     pub fn members_of(&self, group: GroupId) -> OrdSet<UserId> {
         self.group_members.get(&group).cloned().unwrap_or_default()
+    }
+
+    /// The users who are direct or indirect members of a group either now or in an earlier directory, but not in both. The
+    /// cost is that of the difference: what a change has not copied is skipped.
+    pub fn members_changed_since(&self, before: &Self, group: GroupId) -> BTreeSet<UserId> {
+        let (was, is) = (before.members_of(group), self.members_of(group));
+        let changed = was.diff(&is).map(|difference| match difference {
+            DiffItem::Add(user) | DiffItem::Remove(user) => *user,
+        });
+        changed.collect()
     }
 
     /// All direct and indirect subgroups of a group, sorted, without itself.
@@ -73,14 +84,17 @@ impl Directory {
         if let Some(before) = &before {
             self.groups_by_name.remove(&before.name.to_lowercase());
         }
-        let (old_members, old_subgroups) = match before.as_deref() {
-            Some(before) => (&before.members, &before.subgroups),
-            None => (&BTreeSet::new(), &BTreeSet::new()),
+        let (joined, left, old_subgroups) = match before.as_deref() {
+            Some(before) => {
+                let (joined, left) = (group.members_not_in(before), before.members_not_in(&group));
+                (joined.into_iter().collect(), left.into_iter().collect(), &before.subgroups)
+            }
+            None => (group.members.clone(), OrdSet::new(), &BTreeSet::new()),
         };
         let below =
             |groups: BTreeSet<GroupId>| OrdSet::unions(groups.into_iter().map(|id| self.members_of(id)));
-        let added = below(&group.subgroups - old_subgroups).union((&group.members - old_members).into());
-        let removed = below(old_subgroups - &group.subgroups).union((old_members - &group.members).into());
+        let added = below(&group.subgroups - old_subgroups).union(joined);
+        let removed = below(old_subgroups - &group.subgroups).union(left);
         self.groups_by_name.insert(group.name.to_lowercase(), id);
         self.groups.insert(id, Arc::new(group));
         self.resolve_above(id, &added, &removed);
@@ -90,7 +104,7 @@ impl Directory {
     pub fn change_members(&mut self, group: GroupId, added: &[UserId], removed: &[UserId]) {
         let Some(before) = self.groups.get(&group) else { return };
         let mut after = UserGroup::clone(before);
-        after.members.extend(added);
+        after.members.extend(added.iter().copied());
         for user in removed {
             after.members.remove(user);
         }

@@ -33,6 +33,23 @@ fn people_are_found_by_both_addresses_and_by_name() {
 }
 
 #[test]
+fn guests_and_bots_are_listed_as_their_records_say() {
+    let mut directory = directory();
+    let ids = |users: Vec<&Arc<User>>| users.into_iter().map(|user| user.id.0).collect::<Vec<_>>();
+    let guest = User { role: crate::Role::Guest, ..user(8, "b@example.org", "B") };
+    let bot = crate::Bot { kind: crate::BotKind::Generic, owner: Some(UserId(7)), is_system: false };
+    directory.put_user(user(7, "a@example.org", "A"));
+    directory.put_user(guest.clone());
+    directory.put_user(User { bot: Some(bot), ..user(9, "c@example.org", "C") });
+    assert_eq!(ids(directory.guests().collect()), [8]);
+    assert_eq!(ids(directory.bots_of(UserId(7)).collect()), [9]);
+    directory.put_user(User { is_active: false, ..guest.clone() });
+    assert_eq!(ids(directory.guests().collect()), [8], "deactivated ones are included");
+    directory.put_user(User { role: crate::Role::Member, ..guest });
+    assert_eq!(directory.guests().count(), 0);
+}
+
+#[test]
 fn subscriber_counts_follow_the_records() {
     let mut directory = directory();
     directory.put_user(user(7, "a@example.org", "A"));

@@ -76,12 +76,27 @@ fn numbers(mut seed: u64) -> impl FnMut(u32) -> u32 {
     }
 }
 
+/// What changed between two directories, by comparing all members.
+fn assert_changes_found(before: &Directory, after: &Directory) {
+    for record in after.groups() {
+        let (was, is) = (walked(before, record.id), walked(after, record.id));
+        let changed: BTreeSet<UserId> = was.symmetric_difference(&is).copied().collect();
+        assert_eq!(after.members_changed_since(before, record.id), changed, "group {}", record.id.0);
+        if let Some(earlier) = before.group(record.id) {
+            let joined = record.members.iter().copied().filter(|user| !earlier.members.contains(user));
+            let joined: Vec<UserId> = joined.collect();
+            assert_eq!(record.members_not_in(earlier), joined);
+        }
+    }
+}
+
 #[test]
 fn any_changes_lead_to_what_walking_finds() {
     for seed in 0..50 {
         let mut next = numbers(seed);
         let mut directory = directory();
         for _ in 0..60 {
+            let before = directory.clone();
             let id = next(8);
             if next(3) == 0 && directory.group(GroupId(id)).is_some() {
                 directory.change_members(GroupId(id), &[UserId(next(10))], &[UserId(next(10))]);
@@ -92,6 +107,7 @@ fn any_changes_lead_to_what_walking_finds() {
                 directory.put_group(group(id, &members, &subgroups));
             }
             assert_resolved(&directory);
+            assert_changes_found(&before, &directory);
         }
     }
 }
