@@ -30,7 +30,7 @@ pub struct Expect {
     pub p50_ms_max_over_fdatasync: Option<f64>,
     /// Mean size of a reply in bytes, so that fast but incomplete responses do not pass.
     pub reply_bytes_min: Option<f64>,
-    /// Server memory of a held poll less that of a bare connection, in bytes.
+    /// Server memory of a held poll with its connection and queue, in bytes.
     pub bytes_per_poll_max: Option<f64>,
     /// From sending one message until the last held poll has it, in ms.
     pub last_receipt_ms_max: Option<f64>,

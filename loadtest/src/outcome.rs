@@ -186,7 +186,8 @@ pub struct Idle {
     pub server_bytes_per_connection: f64,
     /// The same for the bare server of this run.
     pub bare_bytes_per_connection: f64,
-    /// The difference of the two; absent if it is negative, because the server had freed memory to use again.
+    /// The growth per poll again; absent if it is less than a quarter of the bare server's, because the server had freed memory to
+    /// use again.
     pub bytes_per_poll: Option<f64>,
     /// From sending one message until the last receiver has it.
     pub last_receipt_ms: f64,

@@ -114,7 +114,11 @@ impl Spawned {
             }
             tokio::time::sleep(READY_POLL).await;
         }
-        Err(LoadError::Server(format!("no 200 from {path} within {} s", READY_WAIT.as_secs())))
+        Err(LoadError::Server(format!(
+            "no 200 from {path} at {} within {} s: let the server listen there, or name its address with --url",
+            target.address,
+            READY_WAIT.as_secs()
+        )))
     }
 
     /// Asks it to end (SIGTERM) and waits; kills it on a timeout.

@@ -128,7 +128,13 @@ pub mod sample {
             secs: 10.0,
             operations: vec![operation],
             delivery: Some(Delivery { receivers: 100, ..Delivery::default() }),
-            idle: Some(Idle { polls: 10_000, bytes_per_poll: Some(5_500.0), ..Idle::default() }),
+            idle: Some(Idle {
+                polls: 10_000,
+                server_bytes_per_connection: 16_000.0,
+                bare_bytes_per_connection: 18_600.0,
+                bytes_per_poll: Some(16_000.0),
+                ..Idle::default()
+            }),
             start: Some(Start { start_ms: 120.0, rss_mb: 30.0, rounds_ms: vec![120.0] }),
             server: Some(ServerUse { cpu_us_per_request: 31.0, ..ServerUse::default() }),
             client_cpu_us_per_request: 6.0,

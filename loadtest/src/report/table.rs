@@ -156,14 +156,13 @@ fn special_facts(phase: &PhaseResult) -> Vec<String> {
     }
     if let Some(idle) = phase.idle {
         lines.push(format!(
-            "idle: {} polls, {} B each = {} the bare connection's {} B; last receipt {} ms (bare {} ms)",
+            "idle: {} polls, {} B each{}; {} B for a held request of the bare server; last receipt {} ms (bare {} ms)",
             idle.polls,
             format_number(idle.server_bytes_per_connection),
-            idle.bytes_per_poll.map_or_else(
-                || "not comparable, as the server used freed memory again (start it with --spawn), with"
-                    .to_owned(),
-                |bytes| format!("{} B over", format_number(bytes))
-            ),
+            match idle.bytes_per_poll {
+                Some(_) => "",
+                None => " (not all, as the server used freed memory again: start it with --spawn)",
+            },
             format_number(idle.bare_bytes_per_connection),
             format_number(idle.last_receipt_ms),
             format_number(idle.bare_last_receipt_ms)
@@ -264,7 +263,7 @@ mod tests {
             "1 × 429 RATE_LIMIT_HIT",
             "ratio to the bare actix-web server: 0.500",
             "p50 over append + fdatasync: 1.840 ms",
-            "5,500 B over",
+            "10000 polls, 16,000 B each; 18,600 B for a held request of the bare server",
             "journal_frames_total: 1.0000 per message",
             "met    requests_per_sec_min [64 <clients>]: 25,000, limit 20,000",
             "MISSED rss_mb_max [64 <clients>]: not measured",
