@@ -32,7 +32,11 @@ const WARM_UP: usize = 200;
 const ROUNDS: usize = 15;
 const REQUESTS: usize = 40;
 
-/// Allocations, with those that grow one, and bytes of one request.
+/// Polls that wait at the same time, fewer than an account's queues, and how often that is counted.
+const POLLS: usize = 30;
+const HELD_ROUNDS: usize = 5;
+
+/// Allocations, with those that grow one, and bytes: what one request makes, or what one waiting poll holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Count {
     allocations: f64,
@@ -143,7 +147,44 @@ async fn start(data: &Path) -> Running {
     serve(Setup { config, routes, is_development: true, is_durable: true, seed: None }).await.unwrap()
 }
 
-fn counts(running: &Running) -> [(&'static str, Count); 5] {
+/// What each of some waiting polls holds, without its connection and its queue.
+fn held_by_poll(running: &Running, authorization: &str) -> Count {
+    let mut caller = Connection::new(running, authorization);
+    let mut held = Vec::new();
+    for _ in 0..HELD_ROUNDS {
+        let mut polls: Vec<_> = (0..POLLS).map(|_| Connection::new(running, authorization)).collect();
+        let queues: Vec<_> = polls
+            .iter_mut()
+            .map(|poll| {
+                let registered =
+                    poll.call("POST", format_args!("register"), "event_types=%5B%22message%22%5D");
+                string_of(registered, "\"queue_id\"").to_owned()
+            })
+            .collect();
+        let region = Region::new(ALLOCATOR);
+        for (poll, queue) in polls.iter_mut().zip(&queues) {
+            poll.send("GET", format_args!("events?queue_id={queue}&last_event_id=-1"), "");
+        }
+        // Answered by the thread that has received the polls before.
+        for _ in 0..3 {
+            caller.call("GET", format_args!("users/me"), "");
+        }
+        let change = region.change();
+        held.push((
+            (change.allocations as f64 - change.deallocations as f64) / POLLS as f64,
+            (change.bytes_allocated as f64 - change.bytes_deallocated as f64) / POLLS as f64,
+        ));
+        drop(polls);
+        for queue in queues {
+            caller.call("DELETE", format_args!("events?queue_id={queue}"), "");
+        }
+    }
+    let least = held.into_iter().reduce(|least, one| (least.0.min(one.0), least.1.min(one.1)));
+    let (allocations, bytes) = least.expect("a round");
+    Count { allocations: allocations.round(), bytes: bytes.round() }
+}
+
+fn counts(running: &Running) -> [(&'static str, Count); 6] {
     let mut open = Connection::new(running, "");
     let key = open.call("POST", format_args!("dev_fetch_api_key"), "username=iago%40zulip.com");
     let credentials = format!("iago@zulip.com:{}", string_of(key, "\"api_key\""));
@@ -181,6 +222,7 @@ fn counts(running: &Running) -> [(&'static str, Count); 5] {
         ("users/me", own),
         ("the newest 100 messages", newest),
         ("a registration with all of the state", register),
+        ("held by a poll that waits", held_by_poll(running, &authorization)),
     ]
 }
 

@@ -4,6 +4,7 @@
 use model::{RealmId, Timestamp};
 use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 /// Calls that are recorded; older ones are dropped.
@@ -25,7 +26,7 @@ pub struct RecordedCall {
     pub realm: Option<RealmId>,
     /// When the request came, in milliseconds.
     pub time: u64,
-    pub method: String,
+    pub method: Cow<'static, str>,
     pub path: String,
     /// The name of the client program.
     pub client: String,
@@ -46,7 +47,14 @@ impl RecordedCall {
     /// A call that begins.
     pub fn new(realm: Option<RealmId>, time: Timestamp, (method, path): (&str, &str), client: &str) -> Self {
         let (path, client) = (shortened(path).to_owned(), shortened(client).to_owned());
-        Self { realm, time: time.0, method: method.to_owned(), path, client, ..Self::default() }
+        let method = match method {
+            "GET" => Cow::Borrowed("GET"),
+            "POST" => Cow::Borrowed("POST"),
+            "PATCH" => Cow::Borrowed("PATCH"),
+            "DELETE" => Cow::Borrowed("DELETE"),
+            other => Cow::Owned(other.to_owned()),
+        };
+        Self { realm, time: time.0, method, path, client, ..Self::default() }
     }
 
     /// Records parameters, within the bounds.

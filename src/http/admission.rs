@@ -15,7 +15,7 @@ pub struct Admission {
 }
 
 impl FromCall for Admission {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(Self { app: call.app.clone(), holder: call.holder() })
     }
 }

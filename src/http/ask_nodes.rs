@@ -3,7 +3,8 @@
 use super::app::App;
 use super::found_accounts::{self, ORGANIZATIONS_MAX, Organizations};
 use super::gateway::{Gateway, HOPS, KEY};
-use actix_web::web::Payload;
+use actix_web::body::{BodyStream, to_bytes_limited};
+use actix_web::dev::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ pub fn is_question(gateway: &Gateway, request: &HttpRequest) -> bool {
 
 /// Answers a question of another node.
 pub async fn answer(app: &App, payload: Payload) -> HttpResponse {
-    let body = payload.to_bytes_limited(BYTES_MAX).await.ok().and_then(Result::ok);
+    let body = to_bytes_limited(BodyStream::new(payload), BYTES_MAX).await.ok().and_then(Result::ok);
     let question = body.and_then(|body| serde_json::from_slice::<Question>(&body).ok());
     let Some(Question { address, send }) = question else { return HttpResponse::BadRequest().finish() };
     match send {

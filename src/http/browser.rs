@@ -11,7 +11,7 @@ use model::WebSessionKey;
 pub struct OwnSession(pub Option<WebSessionKey>);
 
 impl FromCall for OwnSession {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(Self(call.session.as_ref().map(|session| session.key)))
     }
 }
@@ -24,7 +24,7 @@ pub struct FormToken {
 }
 
 impl FromCall for FormToken {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         if let Some(session) = &call.session {
             return Ok(Self { text: session.csrf_token(), cookie: None });
         }

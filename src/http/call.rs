@@ -25,9 +25,10 @@ use std::net::IpAddr;
 ///
 /// Handlers take their arguments out of it; the rest is freed before they start, because thousands of them may wait
 /// at once.
-pub struct Call {
+pub struct Call<'r> {
     pub(super) app: App,
-    pub(super) request: HttpRequest,
+    /// Borrowed, so that no handler holds it while it waits.
+    pub(super) request: &'r HttpRequest,
     pub(super) caller: Option<Caller>,
     /// The web session that the caller is logged in with.
     pub(super) session: Option<OpenSession>,
@@ -38,7 +39,7 @@ pub struct Call {
     pub(super) ignored: Vec<String>,
 }
 
-impl Call {
+impl Call<'_> {
     /// A request header as text; `None` when absent or not text.
     pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.request.headers().get(name)?.to_str().ok()
@@ -66,31 +67,31 @@ impl Call {
 /// A type that can be an argument of a handler. Arguments are extracted from left to right, and the first error is
 /// the response: `Caller` first, then `Path`, then `Params`.
 pub trait FromCall: Sized {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError>;
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError>;
 }
 
 impl FromCall for App {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(call.app.clone())
     }
 }
 
 /// For routes that require an account. On any other route it fails.
 impl FromCall for Caller {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         call.caller.clone().ok_or_else(ApiError::not_logged_in)
     }
 }
 
 /// For routes that respond differently without the argument, such as an account or an organization.
 impl<T: FromCall> FromCall for Option<T> {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(T::from_call(call).ok())
     }
 }
 
 impl<T: FromFields> FromCall for Params<T> {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let fields = call.fields.as_ref().map_err(ApiError::clone)?;
         let value = T::from_fields(fields)?;
         call.ignored = fields.ignored();
@@ -104,7 +105,7 @@ impl<T: FromFields> FromCall for Params<T> {
 pub struct ClientName(pub String);
 
 impl FromCall for ClientName {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let parameter = call.fields.as_ref().ok().and_then(|fields| fields.optional_str("client"));
         let name = client_name(parameter, call.header(USER_AGENT));
         Ok(Self(if call.session.is_some() { browser_name(name) } else { name }))
@@ -116,7 +117,7 @@ impl FromCall for ClientName {
 pub struct Address(pub Option<IpAddr>);
 
 impl FromCall for Address {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(Self(call.address()))
     }
 }
@@ -126,7 +127,7 @@ impl FromCall for Address {
 pub struct UserAgent(pub String);
 
 impl FromCall for UserAgent {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(Self(call.header(USER_AGENT).unwrap_or_default().to_owned()))
     }
 }
@@ -135,7 +136,7 @@ impl FromCall for UserAgent {
 pub struct Authorization(pub Option<HeaderValue>);
 
 impl FromCall for Authorization {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(Self(call.request.headers().get(AUTHORIZATION).cloned()))
     }
 }
@@ -144,7 +145,7 @@ impl FromCall for Authorization {
 pub struct OwnProbe(pub Option<Probed>);
 
 impl FromCall for OwnProbe {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let headers = call.request.headers();
         let given = headers.get(PROBE_HEADER).filter(|word| call.app.probe.is_right(word.as_bytes()));
         Ok(Self(given.map(|_| Probed {
@@ -166,7 +167,7 @@ pub struct Audience {
 }
 
 impl FromCall for Audience {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let wants_page = call.header(ACCEPT).is_some_and(|accepted| accepted.contains("text/html"));
         let checked = check_origin(&call.app, Origins::Developers, call.request.headers());
         Ok(Self { wants_page, is_developer: call.app.is_development && checked.is_ok() })
@@ -178,7 +179,7 @@ impl FromCall for Audience {
 pub struct RawQuery(pub String);
 
 impl FromCall for RawQuery {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(Self(call.request.query_string().to_owned()))
     }
 }
@@ -188,7 +189,7 @@ impl FromCall for RawQuery {
 pub struct IfNoneMatch(pub Option<String>);
 
 impl FromCall for IfNoneMatch {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(Self(call.header(IF_NONE_MATCH).map(str::to_owned)))
     }
 }
@@ -197,7 +198,7 @@ impl FromCall for IfNoneMatch {
 pub struct BodyStream(pub RequestBody);
 
 impl FromCall for BodyStream {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         call.body.take().map(Self).ok_or_else(ApiError::internal)
     }
 }
@@ -218,7 +219,7 @@ pub enum Segment {
 pub struct Path<T>(pub T);
 
 impl<T: FromPath> FromCall for Path<T> {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         // A handler that expects other placeholders than its row has is a bug of ours.
         T::from_path(&mut call.segments).map(Self).ok_or_else(ApiError::internal)
     }

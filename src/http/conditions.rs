@@ -26,7 +26,7 @@ pub enum Selected {
 }
 
 impl FromCall for Conditions {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let text = |name| call.header(name).map(str::to_owned);
         Ok(Self { if_none_match: text(IF_NONE_MATCH), if_range: text(IF_RANGE), range: text(RANGE) })
     }

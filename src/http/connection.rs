@@ -1,13 +1,11 @@
 //! A TCP connection with a limit on how long a client may leave a response unread.
 //!
-//! The HTTP library waits indefinitely for a client that does not read, with the response in memory. A [`Connection`]
-//! fails a write that has made no progress for `http.write_secs_max` seconds; the connection is closed, and
-//! everything that was held for it is freed.
+//! A response to a client that does not read would be held in memory indefinitely. A [`Connection`] fails a write that has made no
+//! progress for `http.write_secs_max` seconds; the connection is closed, and everything that was held for it is freed.
 
-use super::cut::Cut;
-use actix_rt::net::{ActixStream, Ready, TcpStream};
+use actix_rt::net::TcpStream;
 use std::future::Future;
-use std::io;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -21,8 +19,6 @@ pub struct Connection {
     /// Runs while a write waits for the client; created by the first that does.
     deadline: Option<Pin<Box<Sleep>>>,
     is_waiting: bool,
-    /// Turned on by faults of development servers.
-    cut: Cut,
 }
 
 impl Connection {
@@ -33,7 +29,7 @@ impl Connection {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
         metrics::gauge!("millstream_http_connections").increment(1.0);
-        Self { stream, unread_max, deadline: None, is_waiting: false, cut: Cut::default() }
+        Self { stream, unread_max, deadline: None, is_waiting: false }
     }
 
     /// Reads the first bytes without taking them.
@@ -41,9 +37,19 @@ impl Connection {
         self.stream.peek(bytes).await
     }
 
-    /// The switch that makes writes fail.
-    pub fn cut(&self) -> &Cut {
-        &self.cut
+    /// The result of a write, or the end of waiting for it.
+    fn or_deadline(
+        &mut self,
+        cx: &mut Context<'_>,
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        match written {
+            Poll::Ready(written) => {
+                self.is_waiting = false;
+                Poll::Ready(written)
+            }
+            Poll::Pending => self.poll_deadline(cx).map(Err),
+        }
     }
 
     /// Waits for the client, up to the deadline.
@@ -83,16 +89,21 @@ impl AsyncRead for Connection {
 
 impl AsyncWrite for Connection {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        if self.cut.is_on() {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
-        }
-        match Pin::new(&mut self.stream).poll_write(cx, buf) {
-            Poll::Ready(written) => {
-                self.is_waiting = false;
-                Poll::Ready(written)
-            }
-            Poll::Pending => self.poll_deadline(cx).map(Err),
-        }
+        let written = Pin::new(&mut self.stream).poll_write(cx, buf);
+        self.or_deadline(cx, written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, bufs);
+        self.or_deadline(cx, written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -101,16 +112,6 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
-    }
-}
-
-impl ActixStream for Connection {
-    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        ActixStream::poll_read_ready(&self.stream, cx)
-    }
-
-    fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        ActixStream::poll_write_ready(&self.stream, cx)
     }
 }
 

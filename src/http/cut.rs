@@ -1,20 +1,9 @@
-//! A switch that makes all further writes to a connection fail, for faults of development servers.
+//! A connection that is broken off, for faults of development servers.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// A switch that makes all further writes to a connection fail.
-#[derive(Clone, Debug, Default)]
-pub struct Cut(Arc<AtomicBool>);
-
-impl Cut {
-    /// Whether writes fail.
-    pub fn is_on(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    /// Makes writes fail from now on.
-    pub fn turn_on(&self) {
-        self.0.store(true, Ordering::SeqCst);
-    }
+/// What is not sent of a response; an extension of the response. The connection is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    Everything,
+    /// The second half of the body.
+    SecondHalf,
 }

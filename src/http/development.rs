@@ -7,26 +7,20 @@ use super::error::{ApiError, Code};
 use crate::dev::calls::RecordedCall;
 use crate::dev::faults::FaultKind;
 use crate::dev::tools::DevTools;
-use actix_web::body::{BodySize, MessageBody, SizedStream, to_bytes};
+use actix_web::body::to_bytes;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpRequest, HttpResponse};
-use bytes::Bytes;
-use futures_util::stream;
 use rules::client::client_name;
 use std::time::Duration;
 
 /// The paths of the tools themselves, which have no faults and are not recorded.
 pub const TOOLS_PATH: &str = "/dev/";
 
-/// How long the first half of a truncated response has to leave.
-const HALF_WAIT: Duration = Duration::from_millis(20);
-
 /// A call with its fault, if it has one, and its record.
 pub struct WatchedCall<'a> {
     tools: &'a DevTools,
     fault: Option<FaultKind>,
-    cut: Option<Cut>,
     /// Filled in on the way.
     pub record: RecordedCall,
 }
@@ -41,7 +35,7 @@ impl<'a> WatchedCall<'a> {
         let fault = realm.and_then(|realm| tools.faults.take(realm, call, app.moment()));
         let client = client_name(None, text(header::USER_AGENT));
         let record = RecordedCall::new(realm, app.clock.now(), call, &client);
-        Some(Self { tools, fault, cut: request.conn_data().cloned(), record })
+        Some(Self { tools, fault, record })
     }
 
     /// Applies what a fault does before the call; a response if the call must have no effect.
@@ -55,10 +49,7 @@ impl<'a> WatchedCall<'a> {
                 tokio::time::sleep(Duration::from_millis(*delay_ms)).await;
                 None
             }
-            FaultKind::Disconnect => {
-                self.cut_off();
-                Some(HttpResponse::NoContent().finish())
-            }
+            FaultKind::Disconnect => Some(cut(HttpResponse::NoContent().finish(), Cut::Everything)),
             FaultKind::LoseResponse | FaultKind::Truncate => None,
         }
     }
@@ -66,21 +57,23 @@ impl<'a> WatchedCall<'a> {
     /// Records the response, and applies what a fault does to it.
     pub async fn end(self, response: HttpResponse) -> HttpResponse {
         self.tools.calls.add(self.record);
-        match (self.fault, self.cut) {
-            (Some(FaultKind::LoseResponse), Some(cut)) => {
-                cut.turn_on();
-                response
-            }
-            (Some(FaultKind::Truncate), Some(cut)) => truncate(response, cut).await,
-            (_, _) => response,
+        match self.fault {
+            Some(FaultKind::LoseResponse) => cut(response, Cut::Everything),
+            Some(FaultKind::Truncate) => truncate(response).await,
+            Some(
+                FaultKind::Error { .. }
+                | FaultKind::RateLimit { .. }
+                | FaultKind::Delay { .. }
+                | FaultKind::Disconnect,
+            )
+            | None => response,
         }
     }
+}
 
-    fn cut_off(&self) {
-        if let Some(cut) = &self.cut {
-            cut.turn_on();
-        }
-    }
+fn cut(mut response: HttpResponse, what: Cut) -> HttpResponse {
+    response.extensions_mut().insert(what);
+    response
 }
 
 /// An error of the API, or without a code a page as a proxy answers with.
@@ -96,23 +89,9 @@ fn error_response(status: u16, code: Option<&str>, msg: &str) -> HttpResponse {
 }
 
 /// A response of the same length whose connection is closed after half of its body.
-async fn truncate(response: HttpResponse, cut: Cut) -> HttpResponse {
+async fn truncate(response: HttpResponse) -> HttpResponse {
     let (head, body) = response.into_parts();
-    let size = body.size();
     let bytes = to_bytes(body).await.unwrap_or_default();
-    if matches!(size, BodySize::None) || bytes.len() < 2 {
-        cut.turn_on();
-        return head.set_body(bytes).map_into_boxed_body();
-    }
-    let half = bytes.len() / 2;
-    let parts = vec![bytes.slice(..half), bytes.slice(half..)];
-    let body = stream::unfold((parts.into_iter(), cut, false), |(mut parts, cut, is_second)| async move {
-        let part = parts.next()?;
-        if is_second {
-            tokio::time::sleep(HALF_WAIT).await;
-            cut.turn_on();
-        }
-        Some((Ok::<Bytes, std::io::Error>(part), (parts, cut, true)))
-    });
-    head.set_body(SizedStream::new(bytes.len() as u64, body)).map_into_boxed_body()
+    let what = if bytes.len() < 2 { Cut::Everything } else { Cut::SecondHalf };
+    cut(head.set_body(bytes).map_into_boxed_body(), what)
 }

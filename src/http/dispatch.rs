@@ -23,12 +23,13 @@ use super::started::Started;
 use super::web_session::{OpenSession, check_csrf};
 use crate::pages::problem::problem_page;
 use crate::rate_limit::{Bucket, RateLimitStatus};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{ConnectionType, Method, StatusCode};
-use actix_web::web::{Data, Payload};
-use actix_web::{HttpRequest, HttpResponse};
+use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use model::Timestamp;
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
@@ -47,20 +48,54 @@ impl Dispatcher {
     }
 }
 
-/// Responds to one request; registered as the only service.
-#[cfg(not(feature = "cluster"))]
-pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payload: Payload) -> HttpResponse {
-    dispatch_here(&dispatcher, request, payload).await
+/// What becomes of the headers of a request that waits for events: their table takes 7 KB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WaitingHead {
+    Freed,
+    /// Another node may have to answer the request after all.
+    #[cfg_attr(
+        not(feature = "cluster"),
+        expect(dead_code, reason = "only nodes of a cluster repeat requests")
+    )]
+    Kept,
 }
 
-/// Responds to one request, or passes it on to the node of its organization; registered as the only service.
+/// Responds to one request; the only service of the listener.
+pub async fn dispatch(
+    dispatcher: Arc<Dispatcher>,
+    mut request: ServiceRequest,
+) -> Result<ServiceResponse, actix_web::Error> {
+    let payload = request.take_payload();
+    let response = dispatch_anywhere(&dispatcher, &mut request, payload).await;
+    Ok(ServiceResponse::new(request.into_parts().0, response))
+}
+
+/// Responds to one request, or passes it on to the node of its organization.
 #[cfg(feature = "cluster")]
-pub async fn dispatch(dispatcher: Data<Dispatcher>, request: HttpRequest, payload: Payload) -> HttpResponse {
+async fn dispatch_anywhere(
+    dispatcher: &Dispatcher,
+    request: &mut ServiceRequest,
+    payload: Payload,
+) -> HttpResponse {
     let app = &dispatcher.app;
-    let Some(gateway) = &app.gateway else { return dispatch_here(&dispatcher, request, payload).await };
-    let here = |request, payload| dispatch_here(&dispatcher, request, payload);
+    let Some(gateway) = &app.gateway else {
+        return dispatch_here(dispatcher, request, payload, WaitingHead::Freed).await;
+    };
+    let here = async |request: &mut ServiceRequest, payload| {
+        dispatch_here(dispatcher, request, payload, WaitingHead::Kept).await
+    };
     // Apart, so that requests to a server alone do not hold its memory.
     Box::pin(forward::respond((gateway, app), request, payload, here)).await
+}
+
+/// Responds to one request.
+#[cfg(not(feature = "cluster"))]
+async fn dispatch_anywhere(
+    dispatcher: &Dispatcher,
+    request: &mut ServiceRequest,
+    payload: Payload,
+) -> HttpResponse {
+    dispatch_here(dispatcher, request, payload, WaitingHead::Freed).await
 }
 
 /// The address of a client that another node has passed on.
@@ -75,21 +110,27 @@ fn passed_on(app: &App, request: &HttpRequest) -> Option<IpAddr> {
 }
 
 /// Responds to one request on this machine.
-async fn dispatch_here(dispatcher: &Dispatcher, request: HttpRequest, payload: Payload) -> HttpResponse {
+async fn dispatch_here(
+    dispatcher: &Dispatcher,
+    arrived: &mut ServiceRequest,
+    payload: Payload,
+    waiting_head: WaitingHead,
+) -> HttpResponse {
     let Dispatcher { app, router, observer } = dispatcher;
+    let request = arrived.request();
     let observed = observer.begin(request.headers());
     let trusted = &app.config.http.trusted_proxies;
     let peer = request.peer_addr().map(|address| address.ip());
-    let address = passed_on(app, &request)
-        .or_else(|| peer.map(|peer| client_address(trusted, peer, request.headers())));
+    let address =
+        passed_on(app, request).or_else(|| peer.map(|peer| client_address(trusted, peer, request.headers())));
     let visitor = Visitor { address, ..Visitor::default() };
     let mut log_fields = AccessLogFields { visitor, ..AccessLogFields::default() };
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
     // Only the access log needs it.
     let is_logged = tracing::enabled!(target: "access", tracing::Level::INFO);
     let host = request.headers().get(header::HOST).filter(|_| is_logged).cloned();
-    log_fields.watched = WatchedCall::begin(app, &request).map(Box::new);
-    let mut response = respond((app, router), request, payload, &mut log_fields).await;
+    log_fields.watched = WatchedCall::begin(app, request).map(Box::new);
+    let mut response = respond((app, router), (arrived, waiting_head), payload, &mut log_fields).await;
     let status = response.status();
     let has_rest = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
     if has_rest || asks_to_upgrade || app.stopping().is_stopping() {
@@ -122,7 +163,7 @@ async fn dispatch_here(dispatcher: &Dispatcher, request: HttpRequest, payload: P
 /// The response of the call, or that of a fault.
 async fn respond(
     routed: (&App, &Router),
-    request: HttpRequest,
+    arrived: (&mut ServiceRequest, WaitingHead),
     payload: Payload,
     log_fields: &mut AccessLogFields<'_>,
 ) -> HttpResponse {
@@ -131,7 +172,7 @@ async fn respond(
     {
         return response;
     }
-    answer(routed, request, payload, log_fields).await.unwrap_or_else(|error| {
+    answer(routed, arrived, payload, log_fields).await.unwrap_or_else(|error| {
         if let Some(watched) = &mut log_fields.watched {
             watched.record.code = error.code().map(Code::name);
             watched.record.msg = Some(error.msg().to_owned());
@@ -198,28 +239,31 @@ enum Begun {
 
 async fn answer(
     routed: (&App, &Router),
-    request: HttpRequest,
+    (arrived, waiting_head): (&mut ServiceRequest, WaitingHead),
     payload: Payload,
     log_fields: &mut AccessLogFields<'_>,
 ) -> Result<HttpResponse, ApiError> {
     // Apart, so that its memory is free while the handler waits.
-    let mut started = match Box::pin(begin(routed, request, payload, log_fields)).await? {
+    let mut started = match Box::pin(begin(routed, arrived.request(), payload, log_fields)).await? {
         Begun::Answered(response) => return Ok(response),
         Begun::Working(started) => started,
     };
+    if started.is_poll() && waiting_head == WaitingHead::Freed {
+        arrived.head_mut().headers = HeaderMap::new();
+    }
     let reply = started.working().await;
     started.finish(routed.0, reply)
 }
 
 async fn begin(
     (app, router): (&App, &Router),
-    request: HttpRequest,
+    request: &HttpRequest,
     payload: Payload,
     log_fields: &mut AccessLogFields<'_>,
 ) -> Result<Begun, ApiError> {
-    let body = RequestBody::new(&request, payload);
+    let body = RequestBody::new(request, payload);
     let time_max = Duration::from_secs(app.config.http.body_secs_max);
-    let head = match admit_head((app, router), &request, log_fields) {
+    let head = match admit_head((app, router), request, log_fields) {
         Ok(head) => head,
         Err(refusal) => {
             body.discard(time_max).await;
@@ -231,12 +275,12 @@ async fn begin(
         return Ok(Begun::Answered(options(app, &head.found, &log_fields.readers)));
     }
     let mut share = BodyShare::new(app, head.admitted.caller.as_ref(), log_fields.visitor.address);
-    let Input { fields, method, body } = read_input(app, &head, &request, body, &mut share).await?;
+    let Input { fields, method, body } = read_input(app, &head, request, body, &mut share).await?;
     if let (Some(watched), Ok(fields)) = (&mut log_fields.watched, &fields) {
         watched.record.set_parameters(fields.pairs());
     }
     let asked = (method, fields.as_ref().ok());
-    match admit_call(app, head, asked, &request, log_fields) {
+    match admit_call(app, head, asked, request, log_fields) {
         Ok(admitted) => {
             let (found, route, admitted) = admitted;
             let segments = found.segments.into_iter();
@@ -424,7 +468,7 @@ mod tests {
         assert_eq!(value("X-RateLimit-Reset"), "1800000021");
     }
 
-    fn future_bytes<A, B, C, F>(_: impl Fn(A, B, C) -> F) -> usize {
+    fn future_bytes<A, B, F>(_: impl Fn(A, B) -> F) -> usize {
         size_of::<F>()
     }
 

@@ -57,7 +57,7 @@ pub struct StreamedForm {
 }
 
 impl FromCall for FileStream {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let payload = call.body.take().ok_or_else(ApiError::internal)?;
         let kind = BodyKind::from_content_type(call.header(header::CONTENT_TYPE));
         let query = call.request.query_string().as_bytes().to_vec();

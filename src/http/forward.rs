@@ -10,13 +10,12 @@ use super::app::App;
 use super::ask_nodes;
 use super::error::ApiError;
 use super::gateway::{Gateway, HOPS_MAX, is_reading};
-use super::pass_on::{Passed, body_of, pass_on};
+use super::pass_on::{Passed, pass_on};
+use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HOST;
-use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use actors::cluster::{Address, Located, Visit};
-use bytes::Bytes;
 use std::time::{Duration, Instant};
 
 /// How long a request waits for an owner of its organization.
@@ -42,35 +41,32 @@ enum Entered {
 }
 
 /// Responds to one request with `here`, or passes it on to the node of its organization.
-pub async fn respond<F: Future<Output = HttpResponse>>(
+pub async fn respond(
     (gateway, app): (&Gateway, &App),
-    request: HttpRequest,
+    request: &mut ServiceRequest,
     mut payload: Payload,
-    here: impl Fn(HttpRequest, Payload) -> F,
+    here: impl AsyncFn(&mut ServiceRequest, Payload) -> HttpResponse,
 ) -> HttpResponse {
-    if ask_nodes::is_question(gateway, &request) {
+    if ask_nodes::is_question(gateway, request.request()) {
         return ask_nodes::answer(app, payload).await;
     }
     let method = request.method().clone();
     for again in 0.. {
-        let visit = match enter((gateway, app), &request, payload).await {
+        let visit = match enter((gateway, app), request.request(), payload).await {
             Entered::Answered(response) => return response,
             Entered::Here(own, visit) => {
                 payload = own;
                 visit
             }
         };
-        let response = here(request.clone(), payload).await;
+        let response = here(request, payload).await;
         let was_moved =
             visit.as_ref().is_some_and(|visit| !visit.is_of(app.server.realm(visit.realm()).as_ref()));
         let is_refused = response.status().is_client_error() || response.status().is_server_error();
         if !(was_moved && is_refused && is_reading(&method) && again < AGAIN_MAX) {
             return if gateway.may_answer(&method, visit.as_ref()).await { response } else { lapsed() };
         }
-        payload = match body_of(&request, Bytes::new()).await {
-            Ok(empty) => empty,
-            Err(_) => return response,
-        };
+        payload = Payload::None;
     }
     lapsed()
 }

@@ -12,7 +12,7 @@ use actors::RealmHandle;
 pub struct Realm(pub RealmHandle);
 
 impl FromCall for Realm {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         if let Some(caller) = &call.caller {
             return Ok(Self(caller.realm.clone()));
         }
@@ -28,7 +28,7 @@ impl FromCall for Realm {
 pub struct RealmUrl(pub String);
 
 impl FromCall for RealmUrl {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let Realm(realm) = Realm::from_call(call)?;
         Ok(Self(call.app.hosts.url(&realm, call.header(HOST))))
     }

@@ -4,22 +4,20 @@ use super::app::App;
 use super::compression::CompressLarge;
 use super::connection::Connection;
 use super::dispatch::{Dispatcher, dispatch};
+use super::h1::{self, Draining};
 use super::route::Route;
 use super::shard_thread::ShardService;
-use super::tls::Stream;
-use actix_http::error::DispatchError;
-use actix_http::{HttpService, Protocol};
+use super::tls::{Stream, Tls};
 use actix_rt::net::TcpStream;
 use actix_server::{GracefulShutdownSignal, Server};
-use actix_service::{ServiceFactory, ServiceFactoryExt, fn_service, map_config};
+use actix_service::{ServiceFactory, fn_factory, fn_service, map_config};
+use actix_web::App as Service;
 use actix_web::dev::AppConfig;
-use actix_web::{App as Service, web};
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
-
-/// How long a connection that is being closed waits for its client to close it.
-const DISCONNECT_MAX: Duration = Duration::from_secs(2);
 
 /// Serves on a listener, with the threads and timeouts of the configuration.
 pub fn listen_on(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Result<Server> {
@@ -31,7 +29,7 @@ pub fn listen_on(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Re
         .shutdown_timeout(settings.stop_secs_max)
         .disable_signals();
     let (own, stopping) = (app.clone(), builder.graceful_shutdown_signal());
-    let dispatcher = web::Data::new(Dispatcher::new(app.clone(), routes));
+    let dispatcher = Arc::new(Dispatcher::new(app.clone(), routes));
     let make = move || service(&own, dispatcher.clone(), address, &stopping);
     let shard = app.config.serves_on_shard().then(|| app.server.only_shard()).flatten();
     let builder = match shard {
@@ -47,51 +45,59 @@ pub fn listen_on(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Re
     Ok(builder.run())
 }
 
+/// The service of one thread.
 fn service(
     app: &App,
-    dispatcher: web::Data<Dispatcher>,
+    dispatcher: Arc<Dispatcher>,
     address: SocketAddr,
     stopping: &GracefulShutdownSignal,
-) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> + use<>
-{
+) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = io::Error, InitError = ()> + use<> {
+    let answer = move |request| dispatch(dispatcher.clone(), request);
+    let routes = Service::new().wrap(CompressLarge).default_service(fn_service(answer));
+    let routes = Rc::new(map_config(routes, |()| AppConfig::default()));
     let settings = &app.config.http;
-    let stopping = stopping.clone();
+    let (head_secs, keep_alive_secs) = (settings.head_secs_max, settings.keep_alive_secs);
     let unread_max = Duration::from_secs(settings.write_secs_max.get());
-    let routes = Service::new().app_data(dispatcher).wrap(CompressLarge).default_service(web::to(dispatch));
-    let (is_development, tls) = (app.is_development, app.tls.clone());
-    let handshakes_end = stopping.clone();
-    let http = HttpService::build()
-        .graceful_shutdown_signal(move || {
-            let stopping = stopping.clone();
-            async move { stopping.notified().await }
-        })
-        .keep_alive(Duration::from_secs(settings.keep_alive_secs))
-        .client_request_timeout(Duration::from_secs(settings.head_secs_max))
-        .client_disconnect_timeout(DISCONNECT_MAX)
-        // A client that closes its side has disconnected: its waiting poll ends then, not at the next event.
-        .h1_allow_half_closed(false)
-        .local_addr(address);
-    let http = match is_development {
-        true => {
-            http.on_connect_ext(|stream: &Stream, data| drop(data.insert(stream.connection().cut().clone())))
-        }
-        false => http,
-    };
-    let http = http.finish(map_config(routes, |()| AppConfig::default()));
-    fn_service(move |stream: TcpStream| {
-        let peer = stream.peer_addr().ok();
-        let connection = Connection::new(stream, unread_max);
-        let (tls, stopping) = (tls.clone(), handshakes_end.clone());
+    let (tls, stopping) = (app.tls.clone(), stopping.clone());
+    fn_factory(move || {
+        let (routes, tls, stopping) = (routes.clone(), tls.clone(), stopping.clone());
         async move {
-            let Some(tls) = tls else { return Ok((Stream::Plain(connection), Protocol::Http1, peer)) };
-            // Of its own, so that other connections do not hold the room that a handshake takes.
-            let accepting = Box::pin(tls.accept(connection, peer.map(|peer| peer.ip())));
-            let accepted = tokio::select! {
-                accepted = accepting => accepted,
-                () = stopping.notified() => Err(io::ErrorKind::ConnectionAborted.into()),
-            };
-            Ok::<_, DispatchError>((accepted.map_err(DispatchError::Io)?, Protocol::Http1, peer))
+            let routes = Rc::new(routes.new_service(()).await?);
+            let draining = Draining::default();
+            let secs = Duration::from_secs;
+            let shared = h1::Shared::new(address, secs(head_secs), secs(keep_alive_secs), draining.clone());
+            let signal = stopping.clone();
+            actix_rt::spawn(async move {
+                signal.notified().await;
+                draining.begin();
+            });
+            Ok(fn_service(move |stream: TcpStream| {
+                let (routes, tls, stopping) = (routes.clone(), tls.clone(), stopping.clone());
+                let shared = shared.clone();
+                async move {
+                    let peer = stream.peer_addr().ok();
+                    let connection = Connection::new(stream, unread_max);
+                    let stream = match tls {
+                        None => Stream::Plain(connection),
+                        // Of its own, so that other connections do not hold the room that a handshake takes.
+                        Some(tls) => Box::pin(accept(tls, stopping, connection, peer)).await?,
+                    };
+                    h1::serve(stream, peer, &*routes, &shared).await
+                }
+            }))
         }
     })
-    .and_then(http)
+}
+
+/// The handshake of a connection, unless the server stops.
+async fn accept(
+    tls: Arc<Tls>,
+    stopping: GracefulShutdownSignal,
+    connection: Connection,
+    peer: Option<SocketAddr>,
+) -> io::Result<Stream> {
+    tokio::select! {
+        accepted = tls.accept(connection, peer.map(|peer| peer.ip())) => accepted,
+        () = stopping.notified() => Err(io::ErrorKind::ConnectionAborted.into()),
+    }
 }

@@ -26,6 +26,7 @@ mod forward;
 pub mod found_accounts;
 #[cfg(feature = "cluster")]
 pub mod gateway;
+mod h1;
 pub mod host;
 pub mod known_addresses;
 pub mod listener;

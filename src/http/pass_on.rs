@@ -3,12 +3,11 @@
 use super::error::ApiError;
 use super::gateway::{CLIENT, EPOCH, Gateway, HOPS, KEY};
 use actix_web::body::SizedStream;
-use actix_web::dev::Payload as DevPayload;
+use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
-use actix_web::web::Payload;
-use actix_web::{FromRequest, HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse};
 use actors::cluster::Address;
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt, stream};
@@ -85,11 +84,11 @@ pub async fn pass_on(
     };
     let answered = sent.send().await;
     match (answered, kept) {
-        (Ok(response), Some(kept)) if is_not_taken(&response) => unsent(request, kept).await,
+        (Ok(response), Some(kept)) if is_not_taken(&response) => Passed::Unsent(body_of(kept)),
         (Ok(response), _) => Passed::Answered(answer(response, request.method()).await),
         (Err(error), Some(kept)) if error.is_connect() || *request.method() == Method::GET => {
             tracing::debug!(node = address.node, %error, "a request is sent again");
-            unsent(request, kept).await
+            Passed::Unsent(body_of(kept))
         }
         (Err(error), _) => {
             tracing::warn!(node = address.node, %error, "it is unknown whether a request was executed");
@@ -127,16 +126,9 @@ async fn read(headers: &HeaderMap, mut payload: Payload) -> Result<Body, ApiErro
 }
 
 /// A body that was read, to be read again.
-pub async fn body_of(request: &HttpRequest, kept: Bytes) -> Result<Payload, actix_web::Error> {
+fn body_of(kept: Bytes) -> Payload {
     let pieces: Pieces = Box::pin(stream::iter((!kept.is_empty()).then_some(Ok(kept))));
-    Payload::from_request(request, &mut DevPayload::from(pieces)).await
-}
-
-async fn unsent(request: &HttpRequest, kept: Bytes) -> Passed {
-    match body_of(request, kept).await {
-        Ok(payload) => Passed::Unsent(payload),
-        Err(_) => Passed::Answered(ApiError::internal().into_response()),
-    }
+    Payload::from(pieces)
 }
 
 /// Whether a node has not taken a request: it is not the owner, or it closed a connection on which it waited in vain while

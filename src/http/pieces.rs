@@ -9,11 +9,8 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Maximum size of a piece: what the HTTP library buffers before it writes. Each write costs system calls and wakes the client. The
-/// library frees a buffer that was larger than 128 KiB once it is written.
+/// Maximum size of a piece, which is written at once. Each write costs system calls and wakes the client.
 pub const PIECE_BYTES_MAX: usize = 160 << 10;
-/// Size of the last pieces, whose buffer the library keeps for the next response of the connection.
-const LAST_BYTES: usize = 32 << 10;
 /// Bytes after which a body yields to other connections of its thread.
 const BYTES_PER_POLL: usize = 2 * PIECE_BYTES_MAX;
 
@@ -37,8 +34,8 @@ impl Pieces {
     }
 
     fn next(&mut self) -> Option<Bytes> {
-        let room = if self.left >= PIECE_BYTES_MAX as u64 { PIECE_BYTES_MAX } else { LAST_BYTES };
-        let piece = self.take(room)?;
+        let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+        let piece = self.take(left.min(PIECE_BYTES_MAX))?;
         self.left -= piece.len() as u64;
         Some(piece)
     }

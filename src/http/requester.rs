@@ -11,7 +11,7 @@ use std::sync::Arc;
 const SEND_PATH: &str = "/api/v1/messages";
 
 /// The requester of a call.
-pub fn requester(route: &Route, call: &mut Call) -> Requester {
+pub fn requester(route: &Route, call: &mut Call<'_>) -> Requester {
     let is_reading = matches!(route.method, Method::GET | Method::HEAD);
     let is_sending = route.method == Method::POST && route.path == SEND_PATH;
     let may_be_act = !is_reading && !is_sending && route.limit != Limit::Events;

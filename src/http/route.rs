@@ -71,7 +71,7 @@ impl Offered {
 }
 
 /// Extracts a handler's arguments and starts it.
-type Start = dyn Fn(&mut Call) -> Result<Working, ApiError> + Send + Sync;
+type Start = dyn Fn(&mut Call<'_>) -> Result<Working, ApiError> + Send + Sync;
 
 /// One row of the table.
 pub struct Route {
@@ -161,7 +161,7 @@ impl Route {
     }
 
     /// Extracts the handler's arguments and starts it.
-    pub fn start(&self, call: &mut Call) -> Result<Working, ApiError> {
+    pub fn start(&self, call: &mut Call<'_>) -> Result<Working, ApiError> {
         (self.start)(call)
     }
 }

@@ -3,7 +3,6 @@
 //!
 //! The HTTP library's own thread accepts connections, limits their number and ends them; it only waits for each of them here.
 
-use actix_http::error::DispatchError;
 use actix_rt::ArbiterHandle;
 use actix_rt::net::TcpStream;
 use actix_service::{Service, ServiceFactory};
@@ -28,8 +27,7 @@ impl ShardService {
     /// Starts a service on a thread. It ends with the last clone.
     pub fn start<F>(thread: &ArbiterHandle, make: impl FnOnce() -> F + Send + 'static) -> Self
     where
-        F: ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()>
-            + 'static,
+        F: ServiceFactory<TcpStream, Config = (), Response = (), Error = io::Error, InitError = ()> + 'static,
     {
         let (accepted, connections) = mpsc::unbounded_channel();
         thread.spawn_fn(move || {
@@ -53,7 +51,7 @@ impl ShardService {
 
 async fn run<F>(factory: F, mut connections: mpsc::UnboundedReceiver<Accepted>)
 where
-    F: ServiceFactory<TcpStream, Config = (), Response = (), Error = DispatchError, InitError = ()> + 'static,
+    F: ServiceFactory<TcpStream, Config = (), Response = (), Error = io::Error, InitError = ()> + 'static,
 {
     let Ok(service) = factory.new_service(()).await else {
         tracing::error!("the HTTP service could not be started");
@@ -109,8 +107,8 @@ mod tests {
             fn_service(move |mut stream: TcpStream| {
                 let _ = threads.send(thread::current().id());
                 async move {
-                    let byte = stream.read_u8().await.map_err(DispatchError::Io)?;
-                    stream.write_u8(byte + 1).await.map_err(DispatchError::Io)
+                    let byte = stream.read_u8().await?;
+                    stream.write_u8(byte + 1).await
                 }
             })
         };

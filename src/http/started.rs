@@ -20,6 +20,8 @@ pub struct Started {
     /// Names of parameters that were ignored.
     ignored: Vec<String>,
     holder: Holder,
+    /// It may wait for events.
+    is_poll: bool,
     /// The browser that waits for events.
     waiting: Option<Box<Admitted>>,
     has_unread_body: bool,
@@ -29,11 +31,12 @@ impl Started {
     /// Calls the handler of a row.
     pub fn new(
         route: &Route,
-        mut call: Call,
+        mut call: Call<'_>,
         watched: Option<&mut WatchedCall<'_>>,
     ) -> Result<Self, ApiError> {
         let has_unread_body = call.fields.as_ref().is_ok_and(Fields::has_unread_body);
-        let waiting = (route.limit == Limit::Events && call.session.is_some())
+        let is_poll = route.limit == Limit::Events;
+        let waiting = (is_poll && call.session.is_some())
             .then(|| Box::new(Admitted { caller: call.caller.clone(), session: call.session.clone() }));
         let holder = call.holder();
         let requester = requester(route, &mut call);
@@ -50,7 +53,12 @@ impl Started {
             watched.record.user = call.caller.as_ref().map(|caller| caller.user.delivery_email.to_string());
             watched.record.ignored_parameters.clone_from(&ignored);
         }
-        Ok(Self { working, ignored, holder, waiting, has_unread_body })
+        Ok(Self { working, ignored, holder, is_poll, waiting, has_unread_body })
+    }
+
+    /// Whether the handler may wait for a minute.
+    pub fn is_poll(&self) -> bool {
+        self.is_poll
     }
 
     /// The reply of the handler.

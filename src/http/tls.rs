@@ -4,10 +4,9 @@ use super::address::Network;
 use super::connection::Connection;
 use crate::certificates::{Certificate, TlsProblem};
 use crate::config::{CERT_OPTION, TlsSettings};
-use actix_rt::net::{ActixStream, Ready};
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, IoSlice};
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -137,16 +136,6 @@ pub enum Stream {
     Tls(Box<TlsStream<Connection>>),
 }
 
-impl Stream {
-    /// The TCP connection.
-    pub fn connection(&self) -> &Connection {
-        match self {
-            Self::Plain(connection) => connection,
-            Self::Tls(stream) => stream.get_ref().0,
-        }
-    }
-}
-
 impl AsyncRead for Stream {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -168,6 +157,24 @@ impl AsyncWrite for Stream {
         }
     }
 
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        match &mut *self {
+            Self::Plain(connection) => Pin::new(connection).poll_write_vectored(cx, bufs),
+            Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, bufs),
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        match self {
+            Self::Plain(connection) => connection.is_write_vectored(),
+            Self::Tls(stream) => stream.is_write_vectored(),
+        }
+    }
+
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut *self {
             Self::Plain(connection) => Pin::new(connection).poll_flush(cx),
@@ -180,16 +187,6 @@ impl AsyncWrite for Stream {
             Self::Plain(connection) => Pin::new(connection).poll_shutdown(cx),
             Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
         }
-    }
-}
-
-impl ActixStream for Stream {
-    fn poll_read_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        self.connection().poll_read_ready(cx)
-    }
-
-    fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        self.connection().poll_write_ready(cx)
     }
 }
 

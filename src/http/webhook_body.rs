@@ -22,7 +22,7 @@ pub struct WebhookBody {
 }
 
 impl FromCall for WebhookBody {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let body = call.body.take().ok_or_else(ApiError::internal)?;
         let parameters = Fields::parse(call.request.query_string().as_bytes(), &BodyKind::Other, b"")?;
         Ok(Self {

@@ -209,7 +209,7 @@ struct Made {
 pub struct AcceptsGzip(bool);
 
 impl FromCall for AcceptsGzip {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let accepted = call.header(header::ACCEPT_ENCODING).unwrap_or_default();
         let is_gzip = |one: &str| {
             let (name, weight) = one.split_once(';').unwrap_or((one, ""));

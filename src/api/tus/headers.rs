@@ -44,7 +44,7 @@ pub struct TusHeaders {
 }
 
 impl FromCall for TusHeaders {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let text = |name: &HeaderName| call.header(name).map(|value| value.trim().to_owned());
         Ok(Self {
             version: text(&RESUMABLE),

@@ -47,7 +47,7 @@ pub struct Asked {
 }
 
 impl FromCall for Asked {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         Ok(Self {
             admission: Admission::from_call(call)?,
             caller: Option::from_call(call)?,

@@ -7,7 +7,6 @@ use rules::permissions::users::{api_email, shown_delivery_email};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// Options of user objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,21 +62,29 @@ pub fn muted(user: UserId, since: Timestamp) -> MutedJson {
 #[derive(Clone, Copy, Debug)]
 struct DateJoined(Timestamp);
 
-impl fmt::Display for DateJoined {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Serialize for DateJoined {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let millis = i64::try_from(self.0.0).unwrap_or(i64::MAX);
         let time = jiff::Timestamp::from_millisecond(millis).unwrap_or(jiff::Timestamp::MAX);
         let at = jiff::tz::Offset::UTC.to_datetime(time);
-        let (year, month, day) = (at.year(), at.month(), at.day());
-        let (hour, minute, second) = (at.hour(), at.minute(), at.second());
-        let micros = at.subsec_nanosecond() / 1000;
-        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}+00:00")
-    }
-}
-
-impl Serialize for DateJoined {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        // Formatting each number by itself would take longer than the rest of the account.
+        let mut text = *b"0000-00-00T00:00:00.000000+00:00";
+        let numbers: [(usize, usize, u32); 7] = [
+            (0, 4, at.year().unsigned_abs().into()),
+            (5, 2, at.month().unsigned_abs().into()),
+            (8, 2, at.day().unsigned_abs().into()),
+            (11, 2, at.hour().unsigned_abs().into()),
+            (14, 2, at.minute().unsigned_abs().into()),
+            (17, 2, at.second().unsigned_abs().into()),
+            (20, 6, at.subsec_nanosecond().unsigned_abs() / 1000),
+        ];
+        for (start, width, mut number) in numbers {
+            for digit in text[start..start + width].iter_mut().rev() {
+                *digit = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+        }
+        serializer.serialize_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 
@@ -189,6 +196,13 @@ mod tests {
 
     fn keys(value: &Value) -> Vec<&str> {
         value.as_object().unwrap().keys().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn date_joined_has_all_digits() {
+        let written = |millis| serde_json::to_string(&DateJoined(Timestamp(millis))).unwrap();
+        assert_eq!(written(1_792_833_612_839), "\"2026-10-24T09:20:12.839000+00:00\"");
+        assert_eq!(written(u64::MAX), "\"9999-12-30T22:00:00.999999+00:00\"");
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub struct Visit {
 }
 
 impl FromCall for Visit {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let language_cookie = Cookies::of(&App::from_call(call)?).language();
         Ok(Self {
             audience: Audience::from_call(call)?,

@@ -52,7 +52,7 @@ pub struct Conditions {
 }
 
 impl FromCall for Conditions {
-    fn from_call(call: &mut Call) -> Result<Self, ApiError> {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let header = |name| call.header(name).map(str::to_owned);
         Ok(Self {
             accept_encoding: header(header::ACCEPT_ENCODING),

@@ -1,0 +1,277 @@
+//! HTTP/1.1 on one connection, with the codec of the HTTP library: a request is read, answered by a service, and its response
+//! written, one after the other.
+//!
+//! The library's own dispatcher keeps two buffers of 8 KB, two timers and a shutdown signal for each connection, which a server that
+//! holds ten thousand waiting polls would mostly pay for. Here a connection that waits holds no buffer: bytes are read into a buffer of
+//! the thread and kept only if a request is incomplete, and responses are written from another one.
+
+mod buffers;
+mod deadline;
+mod draining;
+mod input;
+mod output;
+mod payload;
+
+pub use draining::Draining;
+
+use super::cut::Cut;
+use actix_http::body::{BoxBody, MessageBody};
+use actix_http::h1::Codec;
+use actix_http::{ConnectionType, KeepAlive, Request, Response, ServiceConfig, ServiceConfigBuilder};
+use actix_service::Service;
+use actix_web::http::StatusCode;
+use bytes::Bytes;
+use deadline::Deadline;
+use draining::Idle;
+use input::{Arrived, Input};
+use output::Output;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::net::SocketAddr;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Instant;
+
+/// How long a connection whose request was not read completely waits for its client to close it, so that the client reads the response.
+const LINGER_MAX: Duration = Duration::from_secs(2);
+
+/// The interim response to clients that ask before they send a body.
+const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
+
+/// What the connections of a thread share.
+#[derive(Clone)]
+pub struct Shared {
+    config: ServiceConfig,
+    /// How long the head of a request may take.
+    head_max: Duration,
+    /// How long a connection may be without a request.
+    keep_alive: Duration,
+    draining: Draining,
+}
+
+impl Shared {
+    /// For connections to a local address.
+    pub fn new(local: SocketAddr, head_max: Duration, keep_alive: Duration, draining: Draining) -> Self {
+        let config = ServiceConfigBuilder::new()
+            .keep_alive(KeepAlive::Timeout(keep_alive))
+            .local_addr(Some(local))
+            .build();
+        Self { config, head_max, keep_alive, draining }
+    }
+}
+
+/// A connection, without its service.
+struct Connection<T> {
+    input: Input<T>,
+    output: Output,
+    /// Ends the wait for a request.
+    deadline: Deadline,
+    shared: Shared,
+    /// Until it waits for its first request.
+    idle: Option<Idle>,
+}
+
+/// What comes after a request or instead of it.
+enum Next {
+    Request(Request),
+    /// The client has sent something else, or too slowly.
+    Refused(StatusCode),
+    /// The client has closed the connection, or it was idle for too long, or the server stops.
+    End,
+}
+
+/// How a connection goes on after a response.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    NextRequest,
+    Close,
+    /// The rest of the request is read and discarded before the connection is closed.
+    Linger,
+    /// Nothing more is written.
+    Drop,
+}
+
+/// Serves a connection until it ends.
+///
+/// # Errors
+/// When the connection fails, or the body of a response.
+pub async fn serve<T, S>(stream: T, peer: Option<SocketAddr>, service: &S, shared: &Shared) -> io::Result<()>
+where
+    T: AsyncRead + AsyncWrite + Unpin,
+    S: Service<Request>,
+    S::Response: Into<Response<BoxBody>>,
+    S::Error: Into<Response<BoxBody>>,
+{
+    let mut connection = Connection {
+        input: Input::new(stream, Codec::new(shared.config.clone()), peer),
+        output: Output::default(),
+        deadline: Deadline::default(),
+        shared: shared.clone(),
+        idle: None,
+    };
+    let mut is_first = true;
+    loop {
+        let request = match connection.next(is_first).await? {
+            Next::Request(request) => request,
+            Next::Refused(status) => {
+                let refusal = Response::with_body(status, ()).map_into_boxed_body();
+                connection.respond(refusal, true).await?;
+                return connection.close(After::Linger).await;
+            }
+            Next::End => return connection.close(After::Close).await,
+        };
+        is_first = false;
+        if request.head().expect() && connection.input.is_body_awaited() {
+            connection.output.write(connection.input.parts().1, Bytes::from_static(CONTINUE)).await?;
+        }
+        let response = {
+            let mut call = pin!(service.call(request));
+            poll_fn(|cx| connection.poll_call(cx, call.as_mut())).await
+        };
+        // The client has gone.
+        let Some(response) = response else { return Ok(()) };
+        let response = response.map_or_else(Into::into, Into::into);
+        match connection.respond(response, false).await? {
+            After::NextRequest => {}
+            after => return connection.close(after).await,
+        }
+    }
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Connection<T> {
+    /// Waits for the next request.
+    async fn next(&mut self, is_first: bool) -> io::Result<Next> {
+        let mut since = Instant::now();
+        let mut has_begun = !self.input.is_empty();
+        poll_fn(|cx| {
+            loop {
+                match self.input.poll_request(cx)? {
+                    Poll::Ready(Arrived::Request(request)) => return Poll::Ready(Ok(Next::Request(request))),
+                    Poll::Ready(Arrived::Invalid(status)) => return Poll::Ready(Ok(Next::Refused(status))),
+                    Poll::Ready(Arrived::End) => return Poll::Ready(Ok(Next::End)),
+                    Poll::Pending => {}
+                }
+                if !has_begun && !self.input.is_empty() {
+                    (has_begun, since) = (true, Instant::now());
+                }
+                let idle = self.idle.get_or_insert_with(|| self.shared.draining.idle(cx.waker()));
+                if idle.is_draining() && !has_begun {
+                    return Poll::Ready(Ok(Next::End));
+                }
+                let is_timed = is_first || has_begun;
+                let time_max = if is_timed { self.shared.head_max } else { self.shared.keep_alive };
+                ready!(self.deadline.poll(cx, since + time_max));
+                let is_late = Next::Refused(StatusCode::REQUEST_TIMEOUT);
+                return Poll::Ready(Ok(if is_timed { is_late } else { Next::End }));
+            }
+        })
+        .await
+    }
+
+    /// Polls the service, and gives it the body of the request as it arrives; `None` if the client has closed the connection.
+    fn poll_call<F: Future>(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut call: Pin<&mut F>,
+    ) -> Poll<Option<F::Output>> {
+        loop {
+            if let Poll::Ready(response) = call.as_mut().poll(cx) {
+                return Poll::Ready(Some(response));
+            }
+            match self.input.poll_rest(cx) {
+                // The body has grown.
+                Poll::Ready(true) => {}
+                Poll::Ready(false) => return Poll::Ready(None),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// Writes a response, and says how the connection goes on.
+    async fn respond(&mut self, mut response: Response<BoxBody>, must_close: bool) -> io::Result<After> {
+        let cut = response.extensions_mut().remove::<Cut>();
+        let is_whole = self.input.finish_body();
+        if !is_whole || must_close || self.shared.draining.is_draining() {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+        let (head, body) = response.into_parts();
+        match cut {
+            None => self.write(head, body).await?,
+            Some(Cut::Everything) => return Ok(After::Drop),
+            Some(Cut::SecondHalf) => {
+                self.write_half(head, body).await?;
+                return Ok(After::Drop);
+            }
+        }
+        Ok(match (is_whole, self.input.parts().0.keep_alive()) {
+            (false, _) => After::Linger,
+            (true, true) => After::NextRequest,
+            (true, false) => After::Close,
+        })
+    }
+
+    async fn write(&mut self, head: Response<()>, body: BoxBody) -> io::Result<()> {
+        let has_body = !self.input.is_head();
+        self.output.begin(self.input.parts().0, head, body.size(), has_body)?;
+        match body.try_into_bytes() {
+            Ok(bytes) => self.output.piece(self.input.parts(), bytes).await?,
+            Err(mut body) if has_body => {
+                while let Some(piece) = poll_fn(|cx| self.poll_piece(cx, &mut body)).await? {
+                    self.output.piece(self.input.parts(), piece).await?;
+                }
+            }
+            Err(_) => {}
+        }
+        self.output.end(self.input.parts()).await
+    }
+
+    /// The next piece of a body. What was written before is sent while it is awaited.
+    fn poll_piece(&mut self, cx: &mut Context<'_>, body: &mut BoxBody) -> Poll<io::Result<Option<Bytes>>> {
+        if let Poll::Ready(piece) = Pin::new(body).poll_next(cx) {
+            return Poll::Ready(piece.transpose().map_err(|error| io::Error::other(error.to_string())));
+        }
+        if let Poll::Ready(result) = self.output.poll_flush(cx, self.input.parts().1) {
+            result?;
+        }
+        loop {
+            match self.input.poll_rest(cx) {
+                // The handler may still read.
+                Poll::Ready(true) => {}
+                Poll::Ready(false) => return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into())),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+
+    /// For a fault of a development server.
+    async fn write_half(&mut self, head: Response<()>, body: BoxBody) -> io::Result<()> {
+        self.output.begin(self.input.parts().0, head, body.size(), true)?;
+        let half = body.try_into_bytes().map(|bytes| bytes.slice(..bytes.len() / 2)).unwrap_or_default();
+        self.output.piece(self.input.parts(), half).await?;
+        self.output.write(self.input.parts().1, Bytes::new()).await
+    }
+
+    async fn close(mut self, after: After) -> io::Result<()> {
+        let until = Instant::now() + LINGER_MAX;
+        if after == After::Linger {
+            poll_fn(|cx| {
+                if self.input.poll_discard(cx).is_ready() {
+                    return Poll::Ready(());
+                }
+                self.deadline.poll(cx, until)
+            })
+            .await;
+        }
+        if after == After::Drop {
+            return Ok(());
+        }
+        // It makes no difference to a client that has gone.
+        let _ = tokio::time::timeout_at(until, poll_fn(|cx| self.input.poll_shutdown(cx))).await;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
