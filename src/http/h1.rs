@@ -146,26 +146,24 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<T> {
         let mut since = Instant::now();
         let mut has_begun = !self.input.is_empty();
         poll_fn(|cx| {
-            loop {
-                match self.input.poll_request(cx)? {
-                    Poll::Ready(Arrived::Request(request)) => return Poll::Ready(Ok(Next::Request(request))),
-                    Poll::Ready(Arrived::Invalid(status)) => return Poll::Ready(Ok(Next::Refused(status))),
-                    Poll::Ready(Arrived::End) => return Poll::Ready(Ok(Next::End)),
-                    Poll::Pending => {}
-                }
-                if !has_begun && !self.input.is_empty() {
-                    (has_begun, since) = (true, Instant::now());
-                }
-                let idle = self.idle.get_or_insert_with(|| self.shared.draining.idle(cx.waker()));
-                if idle.is_draining() && !has_begun {
-                    return Poll::Ready(Ok(Next::End));
-                }
-                let is_timed = is_first || has_begun;
-                let time_max = if is_timed { self.shared.head_max } else { self.shared.keep_alive };
-                ready!(self.deadline.poll(cx, since + time_max));
-                let is_late = Next::Refused(StatusCode::REQUEST_TIMEOUT);
-                return Poll::Ready(Ok(if is_timed { is_late } else { Next::End }));
+            match self.input.poll_request(cx)? {
+                Poll::Ready(Arrived::Request(request)) => return Poll::Ready(Ok(Next::Request(request))),
+                Poll::Ready(Arrived::Invalid(status)) => return Poll::Ready(Ok(Next::Refused(status))),
+                Poll::Ready(Arrived::End) => return Poll::Ready(Ok(Next::End)),
+                Poll::Pending => {}
             }
+            if !has_begun && !self.input.is_empty() {
+                (has_begun, since) = (true, Instant::now());
+            }
+            let idle = self.idle.get_or_insert_with(|| self.shared.draining.idle(cx.waker()));
+            if idle.is_draining() && !has_begun {
+                return Poll::Ready(Ok(Next::End));
+            }
+            let is_timed = is_first || has_begun;
+            let time_max = if is_timed { self.shared.head_max } else { self.shared.keep_alive };
+            ready!(self.deadline.poll(cx, since + time_max));
+            let is_late = Next::Refused(StatusCode::REQUEST_TIMEOUT);
+            Poll::Ready(Ok(if is_timed { is_late } else { Next::End }))
         })
         .await
     }
@@ -256,11 +254,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<T> {
     async fn close(mut self, after: After) -> io::Result<()> {
         let until = Instant::now() + LINGER_MAX;
         if after == After::Linger {
-            poll_fn(|cx| {
-                if self.input.poll_discard(cx).is_ready() {
-                    return Poll::Ready(());
-                }
-                self.deadline.poll(cx, until)
+            // The deadline first: a client that sends without end would use up all that a task may do at a time.
+            poll_fn(|cx| match self.deadline.poll(cx, until) {
+                Poll::Ready(()) => Poll::Ready(()),
+                Poll::Pending => self.input.poll_discard(cx),
             })
             .await;
         }

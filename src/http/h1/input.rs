@@ -14,8 +14,10 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::codec::Decoder;
 
-/// Bytes of further requests that are kept while one is being answered.
-const PIPELINED_BYTES_MAX: usize = 64 << 10;
+/// Bytes that are read at a time, except of bodies.
+const HEAD_READ_BYTES: usize = 16 << 10;
+/// Bytes of further requests that are kept while one is being answered, before the last read.
+const PIPELINED_BYTES_MAX: usize = 8 << 10;
 
 /// The reading side of a connection.
 pub struct Input<T> {
@@ -213,7 +215,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
     /// Reads what has arrived; 0 bytes at the end.
     fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         with_read_buffer(|room| {
-            let mut room = ReadBuf::new(room);
+            let bytes = if self.body.is_some() { room.len() } else { HEAD_READ_BYTES };
+            let mut room = ReadBuf::new(&mut room[..bytes]);
             ready!(Pin::new(&mut self.stream).poll_read(cx, &mut room))?;
             self.buffer.extend_from_slice(room.filled());
             Poll::Ready(Ok(room.filled().len()))

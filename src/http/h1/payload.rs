@@ -51,7 +51,7 @@ impl BodySender {
     /// Adds bytes, and wakes a handler that waits for them.
     pub fn push(&self, chunk: Bytes) {
         self.change(|state| {
-            state.bytes += chunk.len();
+            state.bytes += memory(&chunk);
             state.chunks.push_back(chunk);
         });
     }
@@ -88,7 +88,7 @@ impl Stream for Body {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let mut state = self.0.borrow_mut();
         if let Some(chunk) = state.chunks.pop_front() {
-            state.bytes -= chunk.len();
+            state.bytes -= memory(&chunk);
             if let Some(writer) = state.writer.take() {
                 writer.wake();
             }
@@ -104,6 +104,11 @@ impl Stream for Body {
             }
         }
     }
+}
+
+/// What a chunk counts: thousands of them may have one byte each.
+fn memory(chunk: &Bytes) -> usize {
+    chunk.len() + size_of::<Bytes>()
 }
 
 /// A body that has arrived with the head.

@@ -173,6 +173,29 @@ async fn response_before_the_body_has_arrived_closes_the_connection() {
 }
 
 #[actix_web::test]
+async fn client_that_sends_without_end_is_not_read_for_long() {
+    let mut client = Client::connect();
+    client.send("POST /refused HTTP/1.1\r\nhost: a\r\ncontent-length: 900000000000\r\n\r\n").await;
+    client.read_until("no").await;
+    // Until the connection is closed.
+    while client.stream.write_all(&[7; 1 << 16]).await.is_ok() {}
+    client.served.await.unwrap().unwrap();
+}
+
+#[actix_web::test]
+async fn waiting_request_does_not_keep_what_follows_without_a_bound() {
+    let mut client = Client::with_room(1 << 10);
+    client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
+    let mut accepted = 0;
+    while let Ok(written) =
+        tokio::time::timeout(Duration::from_millis(200), client.stream.write(&[b'x'; 1024])).await
+    {
+        accepted += written.unwrap();
+    }
+    assert!(accepted < 32 << 10, "{accepted}");
+}
+
+#[actix_web::test]
 async fn waiting_request_ends_with_its_client() {
     let mut client = Client::connect();
     client.send("GET /wait HTTP/1.1\r\nhost: a\r\n\r\n").await;
