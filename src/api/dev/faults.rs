@@ -26,12 +26,19 @@ impl FromFields for NewFault {
             method: fields.optional("http_method").map(|method| method.to_ascii_uppercase()),
             path: fields.required("path")?,
         };
+        // No other path is ever called.
+        if !target.path.starts_with(['/', '*', '{']) {
+            return Err(ApiError::invalid_parameter("path"));
+        }
         let kind = read_kind(fields)?;
         let seconds: Option<u64> = fields.optional_int("seconds")?;
         if seconds.is_some_and(|seconds| seconds > SECS_MAX) {
             return Err(ApiError::invalid_parameter("seconds"));
         }
         let times: Option<u32> = fields.optional_int("times")?;
+        if times == Some(0) {
+            return Err(ApiError::invalid_parameter("times"));
+        }
         // Without a limit it is for one call.
         let times = times.or(if seconds.is_none() { Some(1) } else { None });
         Ok(Self { target, kind, times, seconds })

@@ -52,6 +52,9 @@ pub async fn create(app: App, Params(new): Params<NewOrganization>) -> HandlerRe
     }
     let subdomain = new.subdomain.unwrap_or_else(|| format!("test-{number}"));
     let seed = new.seed.unwrap_or_else(|| tools.seed.clone());
+    if app.server.realm_by_subdomain(&subdomain).is_some() {
+        return Err(ApiError::bad_request(format!("The subdomain {subdomain} is in use")));
+    }
     let realm = new_seeded(&app.server, &subdomain, &seed).await?;
     store_files(&app.blobs, realm.id(), &seed).await?;
     tools.set_seed(realm.id(), seed);

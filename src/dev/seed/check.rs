@@ -113,20 +113,23 @@ impl<'s> Names<'s> {
     fn of(seed: &'s SeedDocument) -> Result<Self, Mistake> {
         let people = seed.users.iter().map(|user| (user.email.as_str(), user.full_name.as_str()));
         let bots = seed.bots.iter().map(|bot| (bot.email.as_str(), bot.full_name.as_str()));
-        let mut accounts = HashSet::new();
+        let (mut accounts, mut folded) = (HashSet::new(), HashSet::new());
         for (email, full_name) in people.clone().chain(bots) {
             check_new_account(None, email, full_name).map_err(|error| {
                 Mistake::new(email, format!("the account {email} cannot be created: {}", error.msg()))
             })?;
-            if !accounts.insert(email) {
-                return Err(Mistake { nth: 1, ..Mistake::new(email, format!("{email} is used twice")) });
+            // Addresses that differ only in case are one account.
+            let nth = usize::from(!accounts.insert(email));
+            if !folded.insert(email.to_lowercase()) {
+                return Err(Mistake { nth, ..Mistake::new(email, format!("{email} is used twice")) });
             }
         }
-        let mut channels = HashSet::new();
+        let (mut channels, mut folded) = (HashSet::new(), HashSet::new());
         for channel in &seed.channels {
-            if !channels.insert(channel.name.as_str()) {
+            let nth = usize::from(!channels.insert(channel.name.as_str()));
+            if !folded.insert(channel.name.to_lowercase()) {
                 let why = format!("the channel {} is there twice", channel.name);
-                return Err(Mistake { nth: 1, ..Mistake::new(&channel.name, why) });
+                return Err(Mistake { nth, ..Mistake::new(&channel.name, why) });
             }
         }
         Ok(Self { people: people.map(|(email, _)| email).collect(), accounts, channels })
@@ -217,7 +220,9 @@ fn check_messages(messages: &[Message], writers: &[String], names: &Names<'_>) -
         check_length("the text of a message", message.text(), CONTENT_LENGTH_MAX)?;
         match message {
             Message::Text(text) if writers.is_empty() => {
-                return Err(Mistake::new(text, "this message has no sender".to_owned()));
+                let why =
+                    "this message has no sender: add `writers` to its topic, or write { from = …, text = … }";
+                return Err(Mistake::new(text, why.to_owned()));
             }
             Message::Text(_) => {}
             Message::From { from, .. } => names.account(from)?,

@@ -59,7 +59,7 @@ fn first_user_id() -> u32 {
 
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected true, false, a whole number or a text")]
 pub enum Value {
     Flag(bool),
     Number(i64),
@@ -300,7 +300,7 @@ fn yes() -> bool {
 
 /// The subscribers of a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected \"everyone\", \"members\", \"moderators\" or a list of addresses")]
 pub enum Audience {
     Named(Vec<String>),
     All(AudienceName),
@@ -360,7 +360,7 @@ pub struct Conversation {
 
 /// A message: its text in Markdown, or also its sender.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text, or a table with `from` and `text`")]
 pub enum Message {
     Text(String),
     From { from: String, text: String },

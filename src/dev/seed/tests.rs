@@ -49,8 +49,20 @@ fn mistakes_have_line_and_column() {
             ": olga@acme.example is used twice",
         ),
         (
+            "[[users]]\nemail = \"Olga@ACME.example\"\nfull_name = \"Olga\"\n",
+            "line 9, column 9: Olga@ACME.example is used twice",
+        ),
+        (
+            "[[channels]]\nname = \"plans\"\n[[channels]]\nname = \"Plans\"\n",
+            "line 11, column 8: the channel Plans is there twice",
+        ),
+        (
+            "[[channels]]\nname = \"c\"\nsubscribers = \"all\"\n",
+            "expected \"everyone\", \"members\", \"moderators\" or a list of addresses",
+        ),
+        (
             "[[channels]]\nname = \"c\"\n[[topics]]\nchannel = \"c\"\nname = \"t\"\nmessages = [\"hi\"]\n",
-            "line 13, column 13: this message has no sender",
+            "line 13, column 13: this message has no sender: add `writers` to its topic, or write { from = …, text = … }",
         ),
     ];
     for (more, expected) in cases {

@@ -48,6 +48,14 @@ async fn errors_are_for_their_calls_only() {
     assert_eq!((limited.status, limited.header("Retry-After")), (429, "7.0"));
     t.anonymous().delete("/dev/faults", &[]).ok().await;
     hamlet.get("/users", &[]).ok().await;
+    let never: [Params<'_>; 2] = [
+        &[("path", &"users/me"), ("kind", &"disconnect")],
+        &[("path", &"*/users"), ("kind", &"disconnect"), ("times", &0)],
+    ];
+    for (fault, name) in never.into_iter().zip(["path", "times"]) {
+        let refused = t.anonymous().post("/dev/faults", fault).await;
+        assert_eq!((refused.status, refused.body["msg"].as_str()), (400, Some(&*format!("Invalid {name}"))));
+    }
 }
 
 #[tokio::test]

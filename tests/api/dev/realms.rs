@@ -34,6 +34,6 @@ async fn subdomain_can_be_chosen_once() {
     let t = TestServer::builder().development().start().await;
     let made = t.anonymous().post("/dev/realms", &[("subdomain", &"acme")]).ok().await;
     assert_eq!(made["subdomain"], "acme");
-    assert_eq!(t.anonymous().post("/dev/realms", &[("subdomain", &"acme")]).await.status, 400);
+    t.anonymous().post("/dev/realms", &[("subdomain", &"acme")]).bad("The subdomain acme is in use").await;
     assert_eq!(t.anonymous().post("/dev/realms", &[("subdomain", &"not a name!")]).await.status, 400);
 }

@@ -166,7 +166,13 @@ async function start({ binary = process.env.MILLSTREAM || "millstream", seed } =
     process.once("exit", () => child.kill("SIGKILL"));
     const facts = await new Promise((resolve, reject) => {
         let text = "";
-        child.once("error", reject);
+        child.once("error", (error) =>
+            reject(
+                error.code === "ENOENT"
+                    ? new Error(`${binary} was not found: put millstream in the PATH, or set MILLSTREAM or the option binary`)
+                    : error,
+            ),
+        );
         child.once("exit", (code) => reject(new Error(`millstream did not start (exit code ${code})`)));
         child.stdout.on("data", (part) => {
             text += part;
