@@ -17,8 +17,8 @@ pub fn owner_notice(
     sender: &User,
     wanted: ChannelRef<'_>,
 ) -> Option<Box<DirectDraft>> {
-    // Nearly all senders are people, whose channels need not be looked at.
-    sender.bot.as_ref()?;
+    // Nearly all senders are people, whose channels need not be searched.
+    sender.owner()?;
     let content = notice_text(directory, sender, wanted)?;
     owner_message(realm, directory, sender, content).map(Box::new)
 }

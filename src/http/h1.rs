@@ -63,13 +63,13 @@ impl Shared {
 }
 
 /// A connection, without its service.
-struct Connection<T> {
+struct Connection<'s, T> {
     input: Input<T>,
     output: Output,
     /// Ends the wait for a request.
     deadline: Deadline,
-    shared: Shared,
-    /// Until it waits for its first request.
+    shared: &'s Shared,
+    /// None until it waits for the first time.
     idle: Option<Idle>,
 }
 
@@ -108,7 +108,7 @@ where
         input: Input::new(stream, Codec::new(shared.config.clone()), peer),
         output: Output::default(),
         deadline: Deadline::default(),
-        shared: shared.clone(),
+        shared,
         idle: None,
     };
     let mut is_first = true;
@@ -140,7 +140,7 @@ where
     }
 }
 
-impl<T: AsyncRead + AsyncWrite + Unpin> Connection<T> {
+impl<T: AsyncRead + AsyncWrite + Unpin> Connection<'_, T> {
     /// Waits for the next request.
     async fn next(&mut self, is_first: bool) -> io::Result<Next> {
         let mut since = Instant::now();
@@ -155,8 +155,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<T> {
             if !has_begun && !self.input.is_empty() {
                 (has_begun, since) = (true, Instant::now());
             }
-            let idle = self.idle.get_or_insert_with(|| self.shared.draining.idle(cx.waker()));
-            if idle.is_draining() && !has_begun {
+            self.idle.get_or_insert_with(|| self.shared.draining.idle(cx.waker()));
+            if self.shared.draining.is_draining() && !has_begun {
                 return Poll::Ready(Ok(Next::End));
             }
             let is_timed = is_first || has_begun;

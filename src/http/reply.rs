@@ -205,7 +205,7 @@ impl Envelope {
 
     fn own_bytes(&self) -> usize {
         let whole = self.own.len() + self.spliced.iter().map(|(_, shared)| shared.len()).sum::<usize>();
-        // What the connection copies of a large response at a time.
+        // Small parts of a large response are combined for one write at a time.
         let copied = if whole > PIECE_BYTES_MAX { PIECE_BYTES_MAX } else { 0 };
         self.own.len() + self.spliced.len() * SPLICE_BYTES + copied
     }

@@ -102,6 +102,23 @@ fn check_sizes(seed: &SeedDocument) -> Checked {
     }
 }
 
+/// Names of which no two may differ only in case.
+#[derive(Default)]
+struct Unique<'s> {
+    exact: HashSet<&'s str>,
+    folded: HashSet<String>,
+}
+
+impl<'s> Unique<'s> {
+    fn add(&mut self, name: &'s str, why: impl FnOnce() -> String) -> Checked {
+        let nth = usize::from(!self.exact.insert(name));
+        match self.folded.insert(name.to_lowercase()) {
+            true => Ok(()),
+            false => Err(Mistake { nth, ..Mistake::new(name, why()) }),
+        }
+    }
+}
+
 /// The accounts and channels of a seed.
 struct Names<'s> {
     people: HashSet<&'s str>,
@@ -113,26 +130,22 @@ impl<'s> Names<'s> {
     fn of(seed: &'s SeedDocument) -> Result<Self, Mistake> {
         let people = seed.users.iter().map(|user| (user.email.as_str(), user.full_name.as_str()));
         let bots = seed.bots.iter().map(|bot| (bot.email.as_str(), bot.full_name.as_str()));
-        let (mut accounts, mut folded) = (HashSet::new(), HashSet::new());
+        let mut accounts = Unique::default();
         for (email, full_name) in people.clone().chain(bots) {
             check_new_account(None, email, full_name).map_err(|error| {
                 Mistake::new(email, format!("the account {email} cannot be created: {}", error.msg()))
             })?;
-            // Addresses that differ only in case are one account.
-            let nth = usize::from(!accounts.insert(email));
-            if !folded.insert(email.to_lowercase()) {
-                return Err(Mistake { nth, ..Mistake::new(email, format!("{email} is used twice")) });
-            }
+            accounts.add(email, || format!("{email} is used twice"))?;
         }
-        let (mut channels, mut folded) = (HashSet::new(), HashSet::new());
+        let mut channels = Unique::default();
         for channel in &seed.channels {
-            let nth = usize::from(!channels.insert(channel.name.as_str()));
-            if !folded.insert(channel.name.to_lowercase()) {
-                let why = format!("the channel {} is there twice", channel.name);
-                return Err(Mistake { nth, ..Mistake::new(&channel.name, why) });
-            }
+            channels.add(&channel.name, || format!("the channel {} is there twice", channel.name))?;
         }
-        Ok(Self { people: people.map(|(email, _)| email).collect(), accounts, channels })
+        Ok(Self {
+            people: people.map(|(email, _)| email).collect(),
+            accounts: accounts.exact,
+            channels: channels.exact,
+        })
     }
 
     fn person(&self, email: &str) -> Checked {

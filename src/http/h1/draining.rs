@@ -42,13 +42,6 @@ impl Draining {
     }
 }
 
-impl Idle {
-    /// Whether the server stops.
-    pub fn is_draining(&self) -> bool {
-        self.draining.is_draining()
-    }
-}
-
 impl Drop for Idle {
     fn drop(&mut self) {
         self.draining.0.wakers.borrow_mut().remove(&self.number);

@@ -135,31 +135,28 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
     /// client has closed the connection.
     pub fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
         loop {
+            if self.is_closed {
+                return Poll::Ready(false);
+            }
             let may_read = match &self.body {
                 Some(body) => body.has_room(cx),
                 None => self.buffer.len() < PIPELINED_BYTES_MAX,
             };
-            match may_read {
-                _ if self.is_closed => return Poll::Ready(false),
-                false => return Poll::Pending,
-                true => {}
+            if !may_read {
+                return Poll::Pending;
             }
-            let read = ready!(self.poll_fill(cx)).unwrap_or(0);
-            self.is_closed = read == 0;
-            match self.body.take() {
-                // It ends with an error.
-                Some(_) if self.is_closed => {
-                    self.is_broken = true;
-                    return Poll::Ready(true);
-                }
-                Some(body) => {
-                    self.body = Some(body);
-                    self.decode_body();
-                    return Poll::Ready(true);
-                }
-                // A request that is answered later.
-                None => {}
+            self.is_closed = ready!(self.poll_fill(cx)).unwrap_or(0) == 0;
+            if self.body.is_none() {
+                // What was read is a request that is answered later.
+                continue;
             }
+            if self.is_closed {
+                // The body ends with an error.
+                (self.body, self.is_broken) = (None, true);
+            } else {
+                self.decode_body();
+            }
+            return Poll::Ready(true);
         }
     }
 

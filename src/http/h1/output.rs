@@ -19,7 +19,7 @@ const COPIED_BYTES_MAX: usize = 16 << 10;
 #[derive(Clone, Copy, Debug, Default)]
 enum Framing {
     #[default]
-    NoBody,
+    Empty,
     /// By its length; the bytes that are left.
     Length(u64),
     Chunks,
@@ -46,7 +46,7 @@ impl Output {
         self.framing = match size {
             BodySize::Sized(bytes) if has_body => Framing::Length(bytes),
             BodySize::Stream if has_body => Framing::Chunks,
-            BodySize::None | BodySize::Sized(_) | BodySize::Stream => Framing::NoBody,
+            BodySize::None | BodySize::Sized(_) | BodySize::Stream => Framing::Empty,
         };
         codec.encode(Message::Item((head, size)), &mut self.buffer)
     }
@@ -58,7 +58,7 @@ impl Output {
         mut piece: Bytes,
     ) -> io::Result<()> {
         match &mut self.framing {
-            Framing::NoBody => return Ok(()),
+            Framing::Empty => return Ok(()),
             Framing::Chunks => codec.encode(Message::Chunk(Some(piece)), &mut self.buffer)?,
             Framing::Length(left) => {
                 piece.truncate(usize::try_from(*left).unwrap_or(usize::MAX));

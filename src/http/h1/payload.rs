@@ -94,15 +94,13 @@ impl Stream for Body {
             }
             return Poll::Ready(Some(Ok(chunk)));
         }
-        match state.end.replace(Ok(())) {
-            Some(Ok(())) => Poll::Ready(None),
-            Some(Err(error)) => Poll::Ready(Some(Err(error))),
-            None => {
-                state.end = None;
-                state.reader = Some(cx.waker().clone());
-                Poll::Pending
-            }
-        }
+        let Some(end) = state.end.take() else {
+            state.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        };
+        // An error is given once.
+        state.end = Some(Ok(()));
+        Poll::Ready(end.err().map(Err))
     }
 }
 
