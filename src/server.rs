@@ -421,10 +421,10 @@ impl Running {
         #[cfg(feature = "cluster")]
         app.server.leave_cluster().await;
         app.stopping().begin();
+        app.server.release_polls();
         app.exports.stop();
         self.handle.pause().await;
         tokio::time::sleep(DRAIN_WINDOW).await;
-        app.server.release_polls();
         if let Some(metrics) = self.metrics {
             metrics.stop(false).await;
         }

@@ -1,9 +1,8 @@
 //! The event queues of an organization, and the delivery of events to them. One for each organization, on its shard's
 //! thread, so that an event crosses threads once for any number of clients.
 
-use crate::session::{AccountBytes, Delivered, Queues, SessionActor};
+use crate::session::{AccountBytes, Delivered, Queues, Session};
 use crate::shared::RealmShared;
-use actix::Addr;
 use model::fact::LocalEcho;
 use model::{
     Audience, ChannelId, Directory, Event, EventBody, EventKind, EventKinds, Flag, Flags, Message, Place,
@@ -11,14 +10,16 @@ use model::{
 };
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
-use std::rc::Rc;
 use std::sync::Arc;
+
+/// Room for sessions that stays between groups.
+const DUE_KEPT: usize = 1024;
 
 /// A queue, with the filters of the fan-out.
 #[derive(Clone, Debug)]
 pub struct Listener {
     pub queue: QueueId,
-    pub session: Arc<Addr<SessionActor>>,
+    pub session: Arc<Session>,
     /// The requested types of events.
     pub kinds: EventKinds,
     /// Whether it receives messages of all public channels, also without a subscription.
@@ -34,7 +35,9 @@ pub struct Fanout {
     public_listeners: RefCell<BTreeMap<QueueId, (UserId, Listener)>>,
     echoes: RefCell<HashMap<model::MessageId, LocalEcho>>,
     /// The bytes in the queues of each account that has queues.
-    accounts: RefCell<HashMap<UserId, Rc<AccountBytes>>>,
+    accounts: RefCell<HashMap<UserId, Arc<AccountBytes>>>,
+    /// Sessions whose polls are to be answered with what was published.
+    due: RefCell<Vec<Arc<Session>>>,
 }
 
 impl Fanout {
@@ -47,11 +50,12 @@ impl Fanout {
             public_listeners: RefCell::default(),
             echoes: RefCell::default(),
             accounts: RefCell::default(),
+            due: RefCell::default(),
         }
     }
 
     /// The bytes in the queues of an account.
-    pub fn account(&self, user: UserId) -> Rc<AccountBytes> {
+    pub fn account(&self, user: UserId) -> Arc<AccountBytes> {
         self.accounts.borrow_mut().entry(user).or_default().clone()
     }
 
@@ -86,7 +90,7 @@ impl Fanout {
         self.echoes.borrow_mut().clear();
     }
 
-    /// Delivers an event to the queues of its audience.
+    /// Delivers an event to the queues of its audience. Polls are answered by [`Self::answer_polls`].
     pub fn publish(&self, event: Event, audience: &Audience) {
         let event = Arc::new(event);
         self.realm.resumes.note(&event);
@@ -100,11 +104,20 @@ impl Fanout {
         }
     }
 
+    /// Answers the polls that wait for what was published: once for all events that were published together.
+    pub fn answer_polls(&self) {
+        let mut due = self.due.borrow_mut();
+        for session in due.drain(..) {
+            session.answer_due();
+        }
+        due.shrink_to(DUE_KEPT);
+    }
+
     fn to_all(&self, event: &Arc<Event>, wanted: impl Fn(&User) -> bool) {
         let directory = self.realm.directory();
         for (user, own) in self.listeners.borrow().iter() {
             if directory.user(*user).is_some_and(|user| user.is_active && wanted(user)) {
-                deliver(own, event, Flags::NONE);
+                self.deliver(own, event, Flags::NONE);
             }
         }
     }
@@ -116,14 +129,14 @@ impl Fanout {
         }
         for (user, flags) in users {
             if let Some(own) = listeners.get(&user) {
-                deliver(own, event, flags);
+                self.deliver(own, event, flags);
             }
         }
     }
 
     fn to_queue(&self, event: &Arc<Event>, queue: &QueueId) {
         if let Some(running) = self.queues.read().get(queue) {
-            send(&running.session, event, Flags::NONE, None);
+            self.send(&running.session, event, Flags::NONE, None);
         }
     }
 
@@ -138,7 +151,7 @@ impl Fanout {
                 let listeners = self.listeners.borrow();
                 for user in &context.participants {
                     if let Some(own) = listeners.get(&user.id) {
-                        deliver_message(own, event, flags_at_send(user.id, message), echo.as_ref());
+                        self.deliver_message(own, event, flags_at_send(user.id, message), echo.as_ref());
                     }
                 }
             }
@@ -160,7 +173,7 @@ impl Fanout {
         let has = |subscription: &Arc<Subscription>| subscription.received(message.id);
         let listeners = self.listeners.borrow();
         let give = |user: UserId, own: &[Listener]| {
-            deliver_message(own, event, flags_at_send(user, message), echo);
+            self.deliver_message(own, event, flags_at_send(user, message), echo);
         };
         if subscribers.len() < listeners.len() {
             for (user, _) in subscribers.iter().filter(|(_, subscription)| has(subscription)) {
@@ -193,8 +206,34 @@ impl Fanout {
             let subscription = directory.subscription(channel, *user);
             let has = subscription.is_some_and(|subscription| subscription.received(message.id));
             if may && !has && listener.kinds.contains(EventKind::Message) {
-                send(&listener.session, event, Flags::NONE, None);
+                self.send(&listener.session, event, Flags::NONE, None);
             }
+        }
+    }
+
+    fn deliver(&self, listeners: &[Listener], event: &Arc<Event>, flags: Flags) {
+        let kind = event.body.kind();
+        for listener in listeners.iter().filter(|listener| listener.kinds.contains(kind)) {
+            self.send(&listener.session, event, flags, None);
+        }
+    }
+
+    fn deliver_message(
+        &self,
+        listeners: &[Listener],
+        event: &Arc<Event>,
+        flags: Flags,
+        echo: Option<&LocalEcho>,
+    ) {
+        for listener in listeners.iter().filter(|listener| listener.kinds.contains(EventKind::Message)) {
+            let local_id = echo.filter(|echo| echo.queue == listener.queue).map(|echo| echo.local_id.clone());
+            self.send(&listener.session, event, flags, local_id);
+        }
+    }
+
+    fn send(&self, session: &Arc<Session>, event: &Arc<Event>, flags: Flags, local_id: Option<Arc<str>>) {
+        if session.deliver(Delivered { event: event.clone(), flags, local_id }) {
+            self.due.borrow_mut().push(session.clone());
         }
     }
 }
@@ -205,25 +244,4 @@ pub(crate) fn flags_at_send(user: UserId, message: &Message) -> Flags {
         .own_flags(user)
         .with_if(Flag::ChannelWildcardMentioned, message.traits.channel_wildcard)
         .with_if(Flag::Read, message.sender == user && message.traits.read_by_sender)
-}
-
-fn deliver(listeners: &[Listener], event: &Arc<Event>, flags: Flags) {
-    let kind = event.body.kind();
-    for listener in listeners.iter().filter(|listener| listener.kinds.contains(kind)) {
-        send(&listener.session, event, flags, None);
-    }
-}
-
-fn deliver_message(listeners: &[Listener], event: &Arc<Event>, flags: Flags, echo: Option<&LocalEcho>) {
-    for listener in listeners.iter().filter(|listener| listener.kinds.contains(EventKind::Message)) {
-        let local_id = echo.filter(|echo| echo.queue == listener.queue).map(|echo| echo.local_id.clone());
-        send(&listener.session, event, flags, local_id);
-    }
-}
-
-/// `do_send`, because a full mailbox must not drop an event: one publication is bounded by its group of frames, the limit
-/// of the session's queue handles slow clients, and both run on this thread, so the mailbox is empty again before the next
-/// publication.
-fn send(session: &Addr<SessionActor>, event: &Arc<Event>, flags: Flags, local_id: Option<Arc<str>>) {
-    session.do_send(Delivered { event: event.clone(), flags, local_id });
 }

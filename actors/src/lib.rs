@@ -65,7 +65,7 @@ pub use clock::{Clock, ManualClock, ShiftedClock, SystemClock};
 pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use erase::{EraseStatus, Erased};
 pub use error::DomainError;
-pub use handle::{FoundSession, RealmHandle};
+pub use handle::{FoundSession, OwnQueue, RealmHandle};
 pub use health::{Pause, Reserve, StorageStatus};
 pub use markdown::{RealmMarkdown, preview_of, shown_group_name};
 pub use options::Options;
@@ -81,7 +81,7 @@ pub use seed::{
 };
 pub use server::Server;
 pub use server::bulk::BulkWriter;
-pub use session::Delivered;
+pub use session::{Delivered, Polled};
 pub use shared::QueueLimits;
 pub use storage::backup::{BackedUp, Restored};
 pub use storage::check::{CheckProgress, CheckReport};

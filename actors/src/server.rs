@@ -361,12 +361,18 @@ impl Server {
         self.realms().iter().any(|realm| realm.shared.credentials.knows(&hash))
     }
 
-    /// Answers all waiting polls, so that their connections can end.
+    /// Answers all waiting polls with what there is, so that their connections can end. Later polls must not wait.
     pub fn release_polls(&self) {
         for realm in self.realms() {
             for queue in realm.registry.queues.read().values() {
-                queue.session.do_send(crate::session::Close);
+                queue.session.release();
             }
+        }
+    }
+
+    fn close_sessions(&self) {
+        for realm in self.realms() {
+            realm.registry.queues.read().values().for_each(|queue| queue.session.close());
         }
     }
 
@@ -376,7 +382,7 @@ impl Server {
     /// # Errors
     /// `Storage` when no thread can be started.
     pub async fn stop(self: Arc<Self>) -> Result<(), DomainError> {
-        self.release_polls();
+        self.close_sessions();
         for realm in self.realms() {
             realm.shared.notifications.stop();
             realm.shared.resumes.stop();

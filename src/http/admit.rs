@@ -20,6 +20,8 @@ use std::net::IpAddr;
 /// Where the limits of a request are counted, and what it says about its caller.
 #[derive(Default)]
 pub struct Visitor {
+    /// The organization of the `Host` header.
+    pub realm: Option<RealmHandle>,
     pub address: Option<IpAddr>,
     pub user: Option<UserId>,
     pub rate_limit: Option<RateLimitStatus>,
@@ -82,7 +84,6 @@ pub fn admit(
     visitor: &mut Visitor,
 ) -> Result<Admitted, ApiError> {
     let authorization = request.headers().get(header::AUTHORIZATION);
-    let host = host(request);
     let accepted = Accepted::of(route, is_json, request);
     let by_session = match accepted {
         Accepted::Key => false,
@@ -95,29 +96,32 @@ pub fn admit(
         _ => false,
     };
     let by_session = by_session && !is_key_in_url;
-    if by_session && let Some((caller, session)) = OpenSession::find(app, host, request.headers())? {
+    if by_session
+        && let Some((caller, session)) = OpenSession::find(app, visitor.realm.as_ref(), request.headers())?
+    {
         welcome(app, &caller, visitor);
         record_use(&caller, &session);
         return Ok(Admitted { caller: Some(caller), session: Some(session) });
     }
     let may_be_spectator = match route.login {
         Login::Spectator | Login::Link => !is_key_in_url && (by_session || authorization.is_none()),
-        Login::AccountOrBrowser => by_session && has_public_access(app, host),
+        Login::AccountOrBrowser => by_session && has_public_access(visitor.realm.as_ref()),
         _ => false,
     };
     if may_be_spectator {
         let is_closed = |realm: &RealmHandle| !realm.is_active();
-        let is_refused = app.realm_of(host).as_ref().is_some_and(is_closed);
+        let is_refused = visitor.realm.as_ref().is_some_and(is_closed);
         return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(Admitted::default()) };
     }
     if route.login == Login::None {
         return Ok(Admitted::default());
     }
+    let realm = visitor.realm.as_ref();
     let found = match (by_session, is_key_in_url) {
         (true, _) => Err(ApiError::not_logged_in()),
-        (false, true) => key_in_query(request).and_then(|key| authenticate_key(app, host, &key)),
+        (false, true) => key_in_query(request).and_then(|key| authenticate_key(app, realm, &key)),
         (false, false) => parse_authorization(authorization.map(HeaderValue::as_bytes))
-            .and_then(|credentials| authenticate(app, host, &credentials)),
+            .and_then(|credentials| authenticate(app, realm, &credentials)),
     };
     match found {
         Ok(caller) => {
@@ -133,9 +137,9 @@ pub fn admit(
     }
 }
 
-/// Whether visitors may read anything of the organization of a `Host` header.
-fn has_public_access(app: &App, host: Option<&str>) -> bool {
-    app.realm_of(host).is_some_and(|realm| visitors::has_public_access(&realm.directory()))
+/// Whether visitors may read anything of an organization.
+fn has_public_access(realm: Option<&RealmHandle>) -> bool {
+    realm.is_some_and(|realm| visitors::has_public_access(&realm.directory()))
 }
 
 fn welcome(app: &App, caller: &Caller, visitor: &mut Visitor) {
@@ -163,14 +167,10 @@ fn key_in_query(request: &HttpRequest) -> Result<String, ApiError> {
 }
 
 /// The caller on routes that do not require one.
-pub fn identify(app: &App, request: &HttpRequest) -> Option<Caller> {
+pub fn identify(app: &App, request: &HttpRequest, visitor: &Visitor) -> Option<Caller> {
     let authorization = request.headers().get(header::AUTHORIZATION)?;
     let credentials = parse_authorization(Some(authorization.as_bytes())).ok()?;
-    authenticate(app, host(request), &credentials).ok()
-}
-
-fn host(request: &HttpRequest) -> Option<&str> {
-    request.headers().get(header::HOST).and_then(|host| host.to_str().ok())
+    authenticate(app, visitor.realm.as_ref(), &credentials).ok()
 }
 
 /// Counts a call in the bucket of its row.
@@ -189,7 +189,7 @@ pub fn acquire(
         (Limit::Login, _) => return visitor.acquire(app, Bucket::LoginsByIp),
         (Limit::Page, _) => return visitor.acquire(app, Bucket::JoinsByIp),
         // Images need no account; calls with valid credentials are not counted.
-        (Limit::Picture, None) => match identify(app, request) {
+        (Limit::Picture, None) => match identify(app, request, visitor) {
             Some(_) => return Ok(()),
             None => return visitor.acquire(app, Bucket::PicturesByIp),
         },

@@ -18,15 +18,27 @@ pub const API_KEY_CHARS: usize = 32;
 /// The credentials of a request. The key is well-formed, but not yet checked.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    pub address: String,
-    /// 32 characters of `[A-Za-z0-9]`.
-    pub api_key: String,
+    /// As they were sent, with the colon.
+    text: String,
+    colon: usize,
+}
+
+impl Credentials {
+    /// The e-mail address.
+    pub fn address(&self) -> &str {
+        &self.text[..self.colon]
+    }
+
+    /// The API key: 32 characters of `[A-Za-z0-9]`.
+    pub fn api_key(&self) -> &str {
+        self.text[self.colon + 1..].trim()
+    }
 }
 
 impl fmt::Debug for Credentials {
     /// Omits the key, which must not appear in logs and panics.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("address", &self.address).finish_non_exhaustive()
+        f.debug_struct("Credentials").field("address", &self.address()).finish_non_exhaustive()
     }
 }
 
@@ -41,19 +53,14 @@ pub fn parse_authorization(header: Option<&[u8]>) -> Result<Credentials, ApiErro
     }
     let (Some(encoded), None) = (words.next(), words.next()) else { return Err(invalid_header()) };
     let decoded = BASE64.decode(encoded).map_err(|_| invalid_header())?;
-    let mut address = String::from_utf8(decoded).map_err(|_| invalid_header())?;
-    let colon = address.find(':').ok_or_else(invalid_header)?;
-    let api_key = &address[colon + 1..];
-    if api_key.contains(':') {
-        return Err(invalid_header());
+    let text = String::from_utf8(decoded).map_err(|_| invalid_header())?;
+    let mut colons = text.bytes().enumerate().filter(|(_, byte)| *byte == b':').map(|(at, _)| at);
+    let (Some(colon), None) = (colons.next(), colons.next()) else { return Err(invalid_header()) };
+    let credentials = Credentials { text, colon };
+    match is_api_key(credentials.api_key()) {
+        true => Ok(credentials),
+        false => Err(ApiError::new(Code::UNAUTHORIZED, "Malformed API key")),
     }
-    let api_key = api_key.trim();
-    if !is_api_key(api_key) {
-        return Err(ApiError::new(Code::UNAUTHORIZED, "Malformed API key"));
-    }
-    let api_key = api_key.to_owned();
-    address.truncate(colon);
-    Ok(Credentials { address, api_key })
 }
 
 /// Whether a text has the form of an API key.
@@ -84,10 +91,7 @@ mod tests {
             for spelling in [spelling.clone(), spelling.replace("Basic", "bAsIc"), spelling.replace('=', "")]
             {
                 let credentials = parse_authorization(Some(spelling.as_bytes())).unwrap();
-                assert_eq!(
-                    (credentials.address.as_str(), credentials.api_key.as_str()),
-                    ("iago@zulip.com", KEY)
-                );
+                assert_eq!((credentials.address(), credentials.api_key()), ("iago@zulip.com", KEY));
             }
         }
     }

@@ -32,11 +32,14 @@ impl Caller {
     }
 }
 
-/// The account of credentials, in the organization of a `Host` header.
-pub fn authenticate(app: &App, host: Option<&str>, credentials: &Credentials) -> Result<Caller, ApiError> {
-    let Credentials { address, api_key } = credentials;
-    let realm = app.realm_of(host);
-    let refusal = match &realm {
+/// The account of credentials, in the organization of the request.
+pub fn authenticate(
+    app: &App,
+    realm: Option<&RealmHandle>,
+    credentials: &Credentials,
+) -> Result<Caller, ApiError> {
+    let (address, api_key) = (credentials.address(), credentials.api_key());
+    let refusal = match realm {
         Some(realm) => match realm.authenticate(address, api_key) {
             Ok(user) => return Ok(Caller { realm: realm.clone(), user }),
             Err(refusal) => refusal,
@@ -55,16 +58,16 @@ const SEND_PATH: &str = "/api/v1/messages";
 /// Where other services deliver what becomes a message.
 pub const WEBHOOK_PATH: &str = "/api/v1/external/{integration:text}";
 
-/// The account of an API key in a URL, in the organization of a `Host` header.
-pub fn authenticate_key(app: &App, host: Option<&str>, api_key: &str) -> Result<Caller, ApiError> {
+/// The account of an API key in a URL, in the organization of the request.
+pub fn authenticate_key(app: &App, realm: Option<&RealmHandle>, api_key: &str) -> Result<Caller, ApiError> {
     let refused = |msg| Err(ApiError::new(Code::INVALID_API_KEY, msg));
     let api_key = api_key.trim();
     if !is_api_key(api_key) {
         return refused("Malformed API key");
     }
-    if let Some(realm) = app.realm_of(host) {
+    if let Some(realm) = realm {
         match realm.authenticate_key(api_key) {
-            Ok(user) => return Ok(Caller { realm, user }),
+            Ok(user) => return Ok(Caller { realm: realm.clone(), user }),
             Err(DomainError::InvalidApiKey) => {}
             Err(refusal) => return Err(refusal.into()),
         }

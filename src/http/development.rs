@@ -11,6 +11,7 @@ use actix_web::body::to_bytes;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpRequest, HttpResponse};
+use actors::RealmHandle;
 use rules::client::client_name;
 use std::time::Duration;
 
@@ -27,10 +28,10 @@ pub struct WatchedCall<'a> {
 
 impl<'a> WatchedCall<'a> {
     /// Begins a call; none on other servers, and for the tools themselves.
-    pub fn begin(app: &'a App, request: &HttpRequest) -> Option<Self> {
+    pub fn begin(app: &'a App, realm: Option<&RealmHandle>, request: &HttpRequest) -> Option<Self> {
         let tools = app.tools.as_ref().filter(|_| !request.path().starts_with(TOOLS_PATH))?;
         let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
-        let realm = app.realm_of(text(header::HOST)).map(|realm| realm.id());
+        let realm = realm.map(RealmHandle::id);
         let call = (request.method().as_str(), request.path());
         let fault = realm.and_then(|realm| tools.faults.take(realm, call, app.moment()));
         let client = client_name(None, text(header::USER_AGENT));

@@ -123,13 +123,11 @@ async fn dispatch_here(
     let peer = request.peer_addr().map(|address| address.ip());
     let address =
         passed_on(app, request).or_else(|| peer.map(|peer| client_address(trusted, peer, request.headers())));
-    let visitor = Visitor { address, ..Visitor::default() };
-    let mut log_fields = AccessLogFields { visitor, ..AccessLogFields::default() };
+    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+    let visitor = Visitor { address, realm: app.realm_of(host), ..Visitor::default() };
+    let watched = WatchedCall::begin(app, visitor.realm.as_ref(), request).map(Box::new);
+    let mut log_fields = AccessLogFields { visitor, watched, ..AccessLogFields::default() };
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
-    // Only the access log needs it.
-    let is_logged = tracing::enabled!(target: "access", tracing::Level::INFO);
-    let host = request.headers().get(header::HOST).filter(|_| is_logged).cloned();
-    log_fields.watched = WatchedCall::begin(app, request).map(Box::new);
     let mut response = respond((app, router), (arrived, waiting_head), payload, &mut log_fields).await;
     let status = response.status();
     let has_rest = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
@@ -147,9 +145,11 @@ async fn dispatch_here(
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    let Visitor { user, address, .. } = log_fields.visitor;
-    let realm = host.and_then(|host| app.realm_of(host.to_str().ok())).map(|realm| realm.subdomain());
-    let caller = (realm.as_deref(), user, address);
+    let Visitor { realm, user, address, .. } = log_fields.visitor;
+    // Only the access log needs it.
+    let realm = realm.filter(|_| tracing::enabled!(target: "access", tracing::Level::INFO));
+    let subdomain = realm.map(|realm| realm.subdomain());
+    let caller = (subdomain.as_deref(), user, address);
     let micros = observer.end(observed, log_fields.row, caller, status.as_u16(), headers);
     match log_fields.watched {
         None => response,
@@ -341,7 +341,7 @@ fn admit_head<'r>(
         return Ok(Head { found, route, admitted });
     }
     if *method == Method::POST && !matches!(content_kind(request), Ok(BodyKind::Other | BodyKind::Json)) {
-        let admitted = Admitted { caller: identify(app, request), session: None };
+        let admitted = Admitted { caller: identify(app, request, &log_fields.visitor), session: None };
         return Ok(Head { found, route: None, admitted });
     }
     Err(ApiError::method_not_allowed(&found.methods()))

@@ -10,6 +10,7 @@ use super::params::Fields;
 use actix_web::http::header::{
     COOKIE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, REFERER, SET_COOKIE,
 };
+use actors::RealmHandle;
 use actors::login::csrf_token;
 use model::WebSessionKey;
 use subtle::ConstantTimeEq;
@@ -91,20 +92,20 @@ pub struct OpenSession {
 }
 
 impl OpenSession {
-    /// The account that is logged in at the organization of a `Host` header; none without a valid session.
+    /// The account that is logged in at the organization of the request; none without a valid session.
     ///
     /// # Errors
     /// REALM_DEACTIVATED, USER_DEACTIVATED.
     pub fn find(
         app: &App,
-        host: Option<&str>,
+        realm: Option<&RealmHandle>,
         headers: &HeaderMap,
     ) -> Result<Option<(Caller, Self)>, ApiError> {
         let Some(secret) = cookie(headers, Cookies::of(app).session()) else { return Ok(None) };
-        let Some(realm) = app.realm_of(host) else { return Ok(None) };
+        let Some(realm) = realm else { return Ok(None) };
         let Some(found) = realm.web_session(secret)? else { return Ok(None) };
         let session = Self { key: found.key, secret: secret.to_owned(), is_use_due: found.is_use_due };
-        Ok(Some((Caller { realm, user: found.user }, session)))
+        Ok(Some((Caller { realm: realm.clone(), user: found.user }, session)))
     }
 
     /// The CSRF token of the session.

@@ -25,7 +25,7 @@ async fn queue_lost_then_registered_again() {
 
 /// Whether a queue exists; unlike a poll, this does not restart its idle time.
 fn exists(t: &TestServer, queue: &Queue) -> bool {
-    t.realm().queue_options(model::UserId(queue.person.id), &queue.key()).is_ok()
+    t.realm().own_queue(model::UserId(queue.person.id), &queue.key()).is_ok()
 }
 
 /// Waits for the expiry sweep, which runs once a second of real time, to delete a queue.
@@ -228,8 +228,14 @@ async fn queues_share_events_after_restart() {
     let mut held = Vec::new();
     // The second poll starts after the log was read for the first.
     for (queue, person) in queues.iter().zip([&hamlet, &iago]) {
-        let user = model::UserId(person.id);
-        held.push(t.realm().poll(user, &queue.key(), Some(queue.last_event_id), true).await.expect("events"));
+        let own = t.realm().own_queue(model::UserId(person.id), &queue.key()).expect("the queue");
+        let polled = t.realm().poll(&own, Some(queue.last_event_id), true).await.expect("a poll");
+        held.push(match polled {
+            actors::Polled::Events(events) => events,
+            actors::Polled::Waiting(waiting) => {
+                t.realm().next_events(&own.record, waiting).await.expect("events")
+            }
+        });
     }
     assert_eq!((held[0].len(), held[1].len()), (4, 4));
     for (one, other) in held[0].iter().zip(&held[1]) {

@@ -5,12 +5,14 @@
 mod channels;
 mod keys;
 mod messages;
+mod queues;
 mod reading;
 mod scheduled;
 mod uploads;
 mod users;
 mod web_sessions;
 
+pub use queues::OwnQueue;
 pub use web_sessions::FoundSession;
 
 use crate::account::{ask, mailbox};
@@ -20,25 +22,21 @@ use crate::error::DomainError;
 use crate::login;
 use crate::presence::{Presence, Report};
 use crate::realm::{
-    ChangeFlags, EndQueue, ExpireQueues, RealmActor, RegisterQueue, RegisteredQueue, ReportPresence,
-    ResetRealm, ResumeQueue, Serialized, SerializedCommand, Type,
+    ChangeFlags, RealmActor, ReportPresence, ResetRealm, Serialized, SerializedCommand, Type,
 };
 use crate::registry::Registry;
-use crate::session::{Poll, PollAnswer, SessionActor};
 use crate::shared::{FLAG_RANGES_MAX, RealmShared};
-use actix::dev::SendError;
 use actix::prelude::*;
 use model::event::TypingPlace;
 use model::fact::MessageRanges;
 use model::{
-    Directory, EventBody, Fact, Flag, FlagOp, Message as ChatMessage, MessageId, QueueId, QueueOptions,
-    RealmId, Timestamp, User, UserId,
+    Directory, EventBody, Fact, Flag, FlagOp, Message as ChatMessage, MessageId, RealmId, Timestamp, User,
+    UserId,
 };
 use rules::settings::user_bool;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::View;
-use tokio::sync::oneshot;
 
 /// An organization. Clones are handles to the same one.
 #[derive(Clone)]
@@ -206,105 +204,6 @@ impl RealmHandle {
     }
 
     // --- events ---
-
-    /// Registers an event queue. State that is read after this and the queue's events overlap, but never have a gap: give
-    /// the client the event number of the view that the state was read from, or that of the queue if it is higher
-    /// (ephemeral events have numbers that are in no view).
-    ///
-    /// # Errors
-    /// `TooManyQueues`.
-    pub async fn register_queue(
-        &self,
-        user: UserId,
-        options: QueueOptions,
-    ) -> Result<RegisteredQueue, DomainError> {
-        ask(&self.actor, |answer| RegisterQueue { user, options, answer }).await
-    }
-
-    /// Acknowledges events and waits for more, or answers at once with `dont_block`.
-    ///
-    /// # Errors
-    /// `BadEventQueue` for unknown, foreign and ended queues; `EventsPruned`, `EventUnknown`.
-    pub async fn poll(
-        &self,
-        user: UserId,
-        queue: &QueueId,
-        last_event_id: Option<i64>,
-        dont_block: bool,
-    ) -> PollAnswer {
-        let session = self.session(user, queue, last_event_id).await?;
-        let newest = self.shared.view.read().progress.last_event.0 as i64;
-        let (answer, answered) = oneshot::channel();
-        let asked = match session.try_send(Poll { last_event_id, newest, dont_block, answer }) {
-            Ok(()) => Ok(()),
-            // Waits for room in the mailbox: events that are being delivered must not refuse a poll. Otherwise nothing is
-            // awaited but the answer, because another wake-up costs as much as the poll.
-            Err(SendError::Full(poll)) => Box::pin(session.send(poll)).await.map_err(mailbox),
-            Err(SendError::Closed(_)) => Err(DomainError::Stopping),
-        };
-        drop(session);
-        let answered = match asked {
-            Ok(()) => answered.await.unwrap_or(Err(DomainError::Stopping)),
-            Err(error) => Err(error),
-        };
-        match answered {
-            // The queue ended between finding and asking it.
-            Err(DomainError::Stopping) if self.registry.queues.read().get(queue).is_none() => {
-                Err(DomainError::BadEventQueue(queue.clone()))
-            }
-            answered => answered,
-        }
-    }
-
-    /// The registration of a queue.
-    ///
-    /// # Errors
-    /// `BadEventQueue` for unknown and foreign queues.
-    pub fn queue_options(
-        &self,
-        user: UserId,
-        queue: &QueueId,
-    ) -> Result<Arc<model::QueueRecord>, DomainError> {
-        let view = self.shared.view.read();
-        let record = view.queues.get(queue).filter(|record| record.user == user);
-        record.cloned().ok_or_else(|| DomainError::BadEventQueue(queue.clone()))
-    }
-
-    /// Whether a poll of a queue is waiting.
-    pub fn is_polled(&self, queue: &QueueId) -> bool {
-        self.registry.queues.read().get(queue).is_some_and(|running| running.status.is_polled())
-    }
-
-    async fn session(
-        &self,
-        user: UserId,
-        queue: &QueueId,
-        last_event_id: Option<i64>,
-    ) -> Result<Arc<Addr<SessionActor>>, DomainError> {
-        let running = self.registry.queues.read().get(queue).cloned();
-        match running {
-            Some(running) if running.user == user => Ok(running.session),
-            Some(_) => Err(DomainError::BadEventQueue(queue.clone())),
-            None => {
-                let (queue, last_event_id) = (queue.clone(), last_event_id.unwrap_or(-1));
-                ask(&self.actor, |answer| ResumeQueue { queue, user, last_event_id, answer }).await
-            }
-        }
-    }
-
-    /// Ends a queue; a waiting poll is answered first.
-    ///
-    /// # Errors
-    /// `BadEventQueue` for unknown and foreign queues.
-    pub async fn close_queue(&self, user: UserId, queue: QueueId) -> Result<(), DomainError> {
-        self.queue_options(user, &queue)?;
-        ask(&self.actor, |answer| EndQueue { queue, user, answer: Some(answer) }).await
-    }
-
-    /// Ends one queue or all of the organization, as if the server had forgotten them; returns their number.
-    pub async fn expire_queues(&self, queue: Option<QueueId>) -> Result<usize, DomainError> {
-        ask(&self.actor, |answer| ExpireQueues { queue, answer }).await
-    }
 
     /// Replaces everything in the organization by what frames create; its event queues end. For development servers.
     ///

@@ -44,7 +44,9 @@ impl MessageSnapshot {
             changes: HashMap::new(),
         };
         for id in ids {
-            snapshot.relocations.extend(view.relocation(*id).map(|relocation| (*id, relocation)));
+            if let Some(relocation) = view.relocation(*id) {
+                snapshot.relocations.insert(*id, relocation);
+            }
             let message = view.recent.get(*id).cloned();
             if message.is_none() {
                 snapshot.stored.push(*id);

@@ -5,7 +5,7 @@ use crate::ReplySender;
 use crate::channel::ChannelActor;
 use crate::direct::DirectActor;
 use crate::presence::Report;
-use crate::session::SessionActor;
+use crate::session::Session;
 use actix::prelude::*;
 use model::fact::MessageRanges;
 use model::{
@@ -79,7 +79,7 @@ pub struct ResumeQueue {
     pub user: UserId,
     /// The newest event that the client has.
     pub last_event_id: i64,
-    pub answer: ReplySender<Arc<Addr<SessionActor>>>,
+    pub answer: ReplySender<Arc<Session>>,
 }
 
 /// Ends a queue.

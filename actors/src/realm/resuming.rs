@@ -6,7 +6,7 @@ use super::commands::ResumeQueue;
 use super::sessions::start_session;
 use crate::error::DomainError;
 use crate::resume::{Pass, QUEUES_MAX, Returning};
-use crate::session::{Queue, Resumed, SessionActor};
+use crate::session::{Queue, Session};
 use actix::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,11 +19,7 @@ struct PassEnded;
 impl RealmActor {
     /// The session of a queue that was registered before a restart. It receives new events at once; past events from the log
     /// follow later.
-    fn resume(
-        &mut self,
-        request: &ResumeQueue,
-        ctx: &Context<Self>,
-    ) -> Result<Arc<Addr<SessionActor>>, DomainError> {
+    fn resume(&mut self, request: &ResumeQueue, ctx: &Context<Self>) -> Result<Arc<Session>, DomainError> {
         if let Some(running) = self.registry.queues.read().get(&request.queue) {
             return Ok(running.session.clone());
         }
@@ -80,7 +76,7 @@ impl RealmActor {
             for queue in queues {
                 let outcome = outcomes.remove(&queue.record.id);
                 let failed = || Err(DomainError::Storage("reading the log back was given up".to_owned()));
-                queue.session.do_send(Resumed(outcome.unwrap_or_else(failed)));
+                queue.session.resume(outcome.unwrap_or_else(failed));
             }
             own.do_send(PassEnded);
         });

@@ -5,8 +5,8 @@ use super::commands::{EndQueue, ExpireQueues, RegisterQueue, RegisteredQueue};
 use crate::error::DomainError;
 use crate::fanout::{Fanout, Listener};
 use crate::session::{
-    Close, Dismiss, Queue, QueueStatus, Queues, RunningQueue, SessionActor, SessionOptions, SessionRequest,
-    Tick, hears_all_public_channels,
+    Queue, QueueStatus, Queues, RunningQueue, Session, SessionOptions, SessionRequest,
+    hears_all_public_channels,
 };
 use crate::shard::{Sequencer, SerialActor};
 use crate::shared::RealmShared;
@@ -36,7 +36,7 @@ impl RealmActor {
         let now = self.realm.clock.monotonic();
         let (mut count, mut bytes) = (0u32, 0);
         for queue in self.registry.queues.read().values() {
-            queue.session.do_send(Tick { now });
+            queue.session.tick(now);
             count += 1;
             bytes += queue.status.bytes();
         }
@@ -95,22 +95,18 @@ impl RealmActor {
         let is_accepted = self.commit(ctx, ids, facts, Box::new(|_| {}));
         if is_accepted {
             for (user, queue) in queues {
-                self.detach(user, &queue, Dismiss(why(queue.clone())));
+                self.detach(user, &queue, |session| session.dismiss(why(queue.clone())));
             }
         }
         is_accepted
     }
 
-    /// Sends the last message to the session of a queue, if one runs, and removes it.
-    fn detach<M>(&self, user: UserId, queue: &QueueId, last: M)
-    where
-        M: Message<Result = ()> + Send + 'static,
-        SessionActor: Handler<M>,
-    {
+    /// Ends the session of a queue, if one runs, and removes it.
+    fn detach(&self, user: UserId, queue: &QueueId, end: impl FnOnce(&Session)) {
         let running = self.registry.queues.write().remove(queue);
         self.fanout.remove(user, queue);
         if let Some(running) = running {
-            running.session.do_send(last);
+            end(&running.session);
         }
     }
 
@@ -183,13 +179,13 @@ pub(super) fn start_session(
     owner: Addr<RealmActor>,
     (record, queue): (Arc<QueueRecord>, Queue),
     is_resuming: bool,
-) -> Arc<Addr<SessionActor>> {
+) -> Arc<Session> {
     let narrow = EventNarrow::parse(&record.options.narrow).ok().filter(|narrow| !narrow.is_empty());
     let (id, user, kinds) = (record.id.clone(), record.user, record.options.kinds);
     let all_public_channels =
         hears_all_public_channels(&record.options) && kinds.contains(EventKind::Message);
     let (account, status) = (fanout.account(user), Arc::new(QueueStatus::default()));
-    let session = SessionActor::new(SessionOptions {
+    let session = Session::new(SessionOptions {
         record,
         queue: queue.charged(account.clone(), status.clone()),
         is_resuming,
@@ -198,11 +194,10 @@ pub(super) fn start_session(
         account,
         owner: owner.recipient(),
         shared: realm.clone(),
-    })
-    .start();
+    });
     let session = Arc::new(session);
     fanout.add(user, Listener { queue: id.clone(), session: session.clone(), kinds, all_public_channels });
-    queues.write().insert(id, RunningQueue { user, session: session.clone(), status });
+    queues.write().insert(id, RunningQueue { session: session.clone(), status });
     session
 }
 
@@ -235,7 +230,7 @@ impl Handler<RegisterQueue> for RealmActor {
             && let Some(ended) = ended
         {
             metrics::counter!("millstream_queues_replaced_total").increment(1);
-            self.detach(user, &ended, Dismiss(DomainError::BadEventQueue(ended.clone())));
+            self.detach(user, &ended, |session| session.dismiss(DomainError::BadEventQueue(ended.clone())));
         }
     }
 }
@@ -250,7 +245,7 @@ impl RealmActor {
         done: impl FnOnce(Result<(), DomainError>) + 'static,
     ) {
         let is_known = self.realm.view.read().queues.get(&queue).is_some_and(|record| record.user == user);
-        self.detach(user, &queue, Close);
+        self.detach(user, &queue, Session::close);
         if !is_known || self.state.has_ended(&queue) {
             return done(Err(DomainError::BadEventQueue(queue)));
         }
@@ -301,7 +296,7 @@ impl Handler<SessionRequest> for RealmActor {
     fn handle(&mut self, request: SessionRequest, ctx: &mut Self::Context) {
         match request {
             SessionRequest::End { queue, user } => self.end_queue(ctx, queue, user, drop),
-            SessionRequest::Detach { queue, user } => self.detach(user, &queue, Close),
+            SessionRequest::Detach { queue, user } => self.detach(user, &queue, Session::close),
             SessionRequest::Limit { user } => self.limit_queues(ctx, user),
             SessionRequest::Heartbeat { queue } => {
                 let audience = Audience::Queue(queue);

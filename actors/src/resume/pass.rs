@@ -11,9 +11,8 @@
 use crate::announce::{self, Replay};
 use crate::error::DomainError;
 use crate::fanout;
-use crate::session::{Delivered, SessionActor};
+use crate::session::{Delivered, Session};
 use crate::shared::RealmShared;
-use actix::Addr;
 use model::event::BotChange;
 use model::fact::{DeletedFrom, LocalEcho};
 use model::{
@@ -37,7 +36,7 @@ pub(crate) struct Returning {
     pub after: u64,
     /// Frames up to this one are read; later events are delivered to the session directly.
     pub upto: Sequence,
-    pub session: Arc<Addr<SessionActor>>,
+    pub session: Arc<Session>,
 }
 
 /// Queues that wait for the next pass over the log.

@@ -1,17 +1,16 @@
-//! A session: the actor that owns one client's event queue. It holds references to shared events until
-//! the client has acknowledged them, and answers the waiting poll.
+//! A session: one client's event queue. It holds references to shared events until the client has acknowledged them, and answers
+//! the poll that waits.
 
-mod actor;
 mod commands;
+mod filter;
 mod queue;
 mod registry;
+mod running;
 mod status;
 
-pub use actor::{SessionActor, SessionOptions};
-pub(crate) use actor::{accepts, hears_all_public_channels, wants};
-#[cfg(feature = "cluster")]
-pub use commands::Release;
-pub use commands::{Close, Delivered, Dismiss, Poll, PollAnswer, Resumed, SessionRequest, Tick};
+pub use commands::{Delivered, Poll, PollAnswer, Polled, SessionRequest};
+pub(crate) use filter::{accepts, hears_all_public_channels, wants};
 pub use queue::Queue;
 pub use registry::{Queues, RunningQueue};
+pub use running::{Session, SessionOptions};
 pub use status::{AccountBytes, QueueStatus};

@@ -3,7 +3,6 @@
 use super::commands::Delivered;
 use super::status::{AccountBytes, QueueStatus};
 use std::collections::VecDeque;
-use std::rc::Rc;
 use std::sync::Arc;
 
 impl Delivered {
@@ -37,7 +36,7 @@ pub struct Queue {
 /// The bytes of one queue, which also count for its account.
 #[derive(Debug, Default)]
 struct Charge {
-    account: Rc<AccountBytes>,
+    account: Arc<AccountBytes>,
     status: Arc<QueueStatus>,
 }
 
@@ -74,7 +73,7 @@ impl Queue {
     }
 
     /// The same queue, still empty, with its bytes counted in an account and a status.
-    pub fn charged(mut self, account: Rc<AccountBytes>, status: Arc<QueueStatus>) -> Self {
+    pub fn charged(mut self, account: Arc<AccountBytes>, status: Arc<QueueStatus>) -> Self {
         self.charge = Charge { account, status };
         self
     }

@@ -1,9 +1,8 @@
 //! The running sessions of an organization.
 
-use super::actor::SessionActor;
+use super::running::Session;
 use super::status::QueueStatus;
-use actix::Addr;
-use model::{QueueId, UserId};
+use model::QueueId;
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,9 +10,8 @@ use std::sync::Arc;
 /// The session of a running queue.
 #[derive(Clone, Debug)]
 pub struct RunningQueue {
-    pub user: UserId,
-    pub session: Arc<Addr<SessionActor>>,
-    /// The state that can be read without asking the actor.
+    pub session: Arc<Session>,
+    /// The state that can be read without its lock.
     pub status: Arc<QueueStatus>,
 }
 

@@ -1,8 +1,8 @@
-//! The status of a queue outside its actor: when its client polled last, and how many bytes it holds.
+//! The status of a queue outside its lock: when its client polled last, and how many bytes it holds.
 
 use super::commands::Delivered;
 use model::Event;
-use std::cell::{Cell, RefCell};
+use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Memory of an event's entry in a queue.
 const ENTRY_BYTES: usize = size_of::<Delivered>();
 
-/// The state of one running queue that other actors and threads can read. Written only by its session.
+/// The state of one running queue that is read without its lock. Written only by its session.
 #[derive(Debug, Default)]
 pub struct QueueStatus {
     last_seen_millis: AtomicU64,
@@ -49,52 +49,55 @@ impl QueueStatus {
     }
 }
 
-/// The bytes that all queues of one account hold. An event in several of them counts once, each entry separately. Used on
-/// the organization's thread only.
+/// The bytes that all queues of one account hold. An event in several of them counts once, each entry separately.
 #[derive(Debug, Default)]
 pub struct AccountBytes {
-    held: Cell<usize>,
+    held: AtomicUsize,
     /// The number of queues with each event, by its address, which is stable while a queue holds it.
-    events: RefCell<HashMap<*const Event, u32>>,
-    is_limiting: Cell<bool>,
+    events: Mutex<HashMap<usize, u32>>,
+    is_limiting: AtomicBool,
 }
 
 impl AccountBytes {
     /// The bytes that all queues of the account hold together.
     pub fn get(&self) -> usize {
-        self.held.get()
+        self.held.load(Ordering::Relaxed)
     }
 
     /// Whether the caller must request that the queues shrink: true once, until [`Self::end_limiting`].
     pub(super) fn begin_limiting(&self) -> bool {
-        !self.is_limiting.replace(true)
+        !self.is_limiting.swap(true, Ordering::Relaxed)
     }
 
     /// Must be called once the queues were checked against the limit.
     pub fn end_limiting(&self) {
-        self.is_limiting.set(false);
+        self.is_limiting.store(false, Ordering::Relaxed);
     }
 
     pub(super) fn add(&self, event: &Arc<Event>) {
-        let mut events = self.events.borrow_mut();
-        let count = events.entry(Arc::as_ptr(event)).or_insert(0);
+        let mut events = self.events.lock();
+        let count = events.entry(address(event)).or_insert(0);
         *count += 1;
         let bytes = if *count == 1 { ENTRY_BYTES + event.bytes() } else { ENTRY_BYTES };
-        self.held.set(self.held.get().saturating_add(bytes));
+        self.held.fetch_add(bytes, Ordering::Relaxed);
     }
 
     /// A queue has dropped an event.
     pub(super) fn remove(&self, event: &Arc<Event>) {
-        let mut events = self.events.borrow_mut();
-        let Some(count) = events.get_mut(&Arc::as_ptr(event)) else { return };
+        let mut events = self.events.lock();
+        let Some(count) = events.get_mut(&address(event)) else { return };
         *count -= 1;
         let mut bytes = ENTRY_BYTES;
         if *count == 0 {
             bytes += event.bytes();
-            events.remove(&Arc::as_ptr(event));
+            events.remove(&address(event));
         }
-        self.held.set(self.held.get().saturating_sub(bytes));
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
     }
+}
+
+fn address(event: &Arc<Event>) -> usize {
+    Arc::as_ptr(event).addr()
 }
 
 #[cfg(test)]
@@ -116,6 +119,6 @@ mod tests {
         assert_eq!(account.get(), 2 * alone);
         account.remove(&one);
         account.remove(&other);
-        assert_eq!((account.get(), account.events.borrow().len()), (0, 0));
+        assert_eq!((account.get(), account.events.lock().len()), (0, 0));
     }
 }

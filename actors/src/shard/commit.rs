@@ -391,6 +391,7 @@ impl Committer {
                 done(Ok(()));
             }
         }
+        fanout.answer_polls();
         if self.is_idle() {
             // The remaining ones belong to refused changes.
             self.targets.borrow_mut().clear();

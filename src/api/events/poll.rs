@@ -5,8 +5,8 @@
 use super::register::narrow::parse_narrow;
 use crate::api::wire::event::EventWriter;
 use crate::http::{ApiError, App, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
-use actors::{Delivered, DomainError, RealmHandle};
-use model::{ClientCapabilities, EventKinds, QueueId, QueueOptions, QueueRecord, UserId};
+use actors::{Delivered, Polled, RealmHandle};
+use model::{ClientCapabilities, EventKinds, QueueId, QueueOptions, QueueRecord};
 
 /// Expected size of an event, in bytes.
 const EVENT_BYTES: usize = 1024;
@@ -60,34 +60,24 @@ pub async fn poll(caller: Caller, app: App, Params(request): Params<PollEvents>)
             return Err(ApiError::bad_request("User not authorized for this query"));
         }
         let queue = realm.register_queue(user.id, *options).await?;
-        let record = realm.queue_options(user.id, &queue.id)?;
-        return answer(&realm, &record, &[], true);
+        let queue = realm.own_queue(user.id, &queue.id)?;
+        return answer(&realm, &queue.record, &[], true);
     }
     let queue = request.queue.ok_or_else(|| ApiError::bad_request("Missing 'queue_id' argument"))?;
     let missing = || ApiError::bad_request("Missing 'last_event_id' argument");
     let last_event_id = request.last_event_id.ok_or_else(missing)?;
-    let record = realm.queue_options(user.id, &queue)?;
-    // Only the id is held while waiting; the account may change meanwhile.
-    let id = user.id;
-    drop((user, queue));
-    let events = wait(&app, &realm, id, &record.id, last_event_id, request.dont_block).await?;
+    let queue = realm.own_queue(user.id, &queue)?;
+    // Only the queue is held while waiting; the account may change meanwhile.
+    drop(user);
+    let polled = realm.poll(&queue, Some(last_event_id), request.dont_block).await?;
+    let record = queue.record;
+    let events = match polled {
+        Polled::Events(events) => events,
+        // When the server begins to stop, the polls that wait are answered; this one came later.
+        Polled::Waiting(_) if app.stopping().is_stopping() => Vec::new(),
+        Polled::Waiting(waiting) => realm.next_events(&record, waiting).await?,
+    };
     answer(&realm, &record, &events, !request.dont_block)
-}
-
-/// Waits for events, or for the server to stop: the client then gets no events and polls again.
-async fn wait(
-    app: &App,
-    realm: &RealmHandle,
-    user: UserId,
-    queue: &QueueId,
-    last_event_id: i64,
-    dont_block: bool,
-) -> Result<Vec<Delivered>, DomainError> {
-    tokio::select! {
-        biased;
-        events = realm.poll(user, queue, Some(last_event_id), dont_block) => events,
-        () = app.stopping().wait() => Ok(Vec::new()),
-    }
 }
 
 /// Writes the events in the form that the queue was registered for.

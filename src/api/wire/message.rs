@@ -91,15 +91,20 @@ impl<'d> MessageWriter<'d> {
         self.push_place(out, message);
         let is_channel = message.place.channel().is_some();
         let topic = shown_topic(message.place.topic(), self.form.allow_empty_topic || !is_channel);
-        push_text_field(out, "subject", topic);
+        // Each literal is one copy; a page has a hundred of each.
+        out.extend_from_slice(b",\"subject\":");
+        push_text(out, topic);
         if message.topic_links.is_empty() {
-            out.extend_from_slice(b",\"topic_links\":[]");
+            out.extend_from_slice(b",\"topic_links\":[],\"timestamp\":");
         } else {
             push_field(out, "topic_links", &topic_links(&message.topic_links));
+            out.extend_from_slice(b",\"timestamp\":");
         }
-        push_field(out, "timestamp", &message.sent.secs());
-        push_text_field(out, "client", &message.client);
-        push_text_field(out, "content", self.content(message));
+        push_value(out, &message.sent.secs());
+        out.extend_from_slice(b",\"client\":");
+        push_text(out, &message.client);
+        out.extend_from_slice(b",\"content\":");
+        push_text(out, self.content(message));
         out.extend_from_slice(match (self.form.apply_markdown, message.traits.is_me) {
             (true, false) => b",\"content_type\":\"text/html\",\"is_me_message\":false",
             (true, true) => b",\"content_type\":\"text/html\",\"is_me_message\":true",
@@ -234,6 +239,9 @@ impl<'d> MessageWriter<'d> {
     }
 }
 
+/// Senders and conversations of a page for which room is made at once.
+const WRITTEN_COUNT: usize = 31;
+
 /// What was written for each id, in one buffer.
 struct Written<K> {
     /// With the end in the buffer; each begins where the one before ends.
@@ -253,6 +261,11 @@ impl<K: Copy + PartialEq> Written<K> {
     }
 
     fn put(&mut self, id: K, written: &[u8]) {
+        if self.ends.len() == 1 {
+            // A second one, so it is not a single message: there may be dozens.
+            self.ends.reserve(WRITTEN_COUNT);
+            self.bytes.reserve(WRITTEN_COUNT * written.len());
+        }
         self.bytes.extend_from_slice(written);
         self.ends.push((id, self.bytes.len()));
     }
@@ -356,6 +369,10 @@ fn submessage(message_id: MessageId, submessage: &Submessage) -> SubmessageJson<
 
 /// Writes `,"flags":[…]`, with the older name of wildcard mentions after the newer ones.
 pub fn push_flags(out: &mut Vec<u8>, flags: Flags) {
+    if flags == Flags::NONE.with(Flag::Read) {
+        // Most messages.
+        return out.extend_from_slice(b",\"flags\":[\"read\"]");
+    }
     push_name(out, "flags");
     out.push(b'[');
     let start = out.len();

@@ -58,7 +58,11 @@ impl View {
         let mut found = RoaringBitmap::new();
         // Each message is in one place. A page has those of few places, and a user may have thousands.
         let mut left = ids.clone();
-        for (channel, subscription) in self.directory.subscriptions_of_user(user) {
+        // Most pages have messages of one channel only: that of the first one.
+        let first = ids.min().and_then(|id| self.recent.get(MessageId(id)));
+        let first = first.and_then(|message| message.place.channel());
+        let first = first.and_then(|channel| Some((channel, self.directory.subscription(channel, user)?)));
+        for (channel, subscription) in first.into_iter().chain(self.directory.subscriptions_of_user(user)) {
             if left.is_empty() {
                 break;
             }
