@@ -14,9 +14,9 @@ mod outbox;
 mod request;
 mod socket;
 
-pub use answer::{Answer, Table};
+pub use answer::{Answer, Table, time};
 pub use execute::execute;
 pub use exports::{done as export_done, start as start_export, status as export_status};
 pub use find::find_realm;
 pub use request::{AccountName, AdminRequest, NewAccount, Permission, RoleName, UserName};
-pub use socket::{ControlSocket, PendingRequest, SOCKET_NAME, ask};
+pub use socket::{ControlSocket, PendingRequest, SOCKET_NAME, ask, ask_within};

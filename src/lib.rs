@@ -23,5 +23,6 @@ pub mod reference;
 pub mod routes;
 pub mod server;
 pub mod transfer;
+pub mod units;
 pub mod version;
 pub mod web_app;

@@ -5,6 +5,7 @@ use super::find::account;
 use super::request::{NewAccount, Permission, RoleName};
 use crate::api::users::create::check_new_account;
 use crate::cli::error::CliError;
+use crate::units::counted;
 use actors::{NewUser, RealmHandle, commands};
 use model::{Role, User};
 use serde_json::json;
@@ -12,7 +13,8 @@ use std::sync::Arc;
 
 /// All accounts but the server's own bots.
 pub(super) fn list(realm: &RealmHandle) -> Answer {
-    let mut table = Table::new(&["id", "email", "full_name", "role", "kind", "state", "joined"]);
+    let mut table =
+        Table::new(&["id", "email", "full_name", "role", "kind", "state", "joined"]).with_times("joined");
     for user in realm.directory().users().filter(|user| !user.is_system_bot()) {
         let kind = if user.is_bot() { "bot" } else { "person" };
         let state = if user.is_active { "active" } else { "deactivated" };
@@ -54,8 +56,9 @@ pub(super) async fn create(
 pub(super) async fn set_role(realm: &RealmHandle, user: &User, role: RoleName) -> Result<Answer, CliError> {
     let role = Role::from(role);
     let is_changed = realm.execute(commands::OperatorSetRole { user: user.id, role }).await?;
-    let already = if is_changed { "" } else { " already" };
-    let line = format!("{} is {}{already}.", user.delivery_email, RoleName::of(role));
+    let when = if is_changed { "now" } else { "already" };
+    let article = if matches!(role, Role::Owner | Role::Administrator) { "an" } else { "a" };
+    let line = format!("{} is {when} {article} {}.", user.delivery_email, RoleName::of(role));
     Ok(Answer::of(line, json!({"user_id": user.id.0, "role": RoleName::of(role)})))
 }
 
@@ -81,8 +84,8 @@ pub(super) async fn set_active(
 ) -> Result<Answer, CliError> {
     let is_changed = realm.execute(commands::OperatorSetActive { user: user.id, is_active }).await?;
     let state = if is_active { "active" } else { "deactivated" };
-    let already = if is_changed { "" } else { " already" };
-    let line = format!("{} is {state}{already}.", user.delivery_email);
+    let when = if is_changed { "now" } else { "already" };
+    let line = format!("{} is {when} {state}.", user.delivery_email);
     Ok(Answer::of(line, json!({"user_id": user.id.0, "is_active": is_active})))
 }
 
@@ -96,9 +99,13 @@ pub(super) async fn delete(
     realm.execute(commands::OperatorSetActive { user: user.id, is_active: false }).await?;
     let messages = if keeps_messages { 0 } else { realm.delete_messages_of(user.id).await? };
     let is_changed = realm.execute(commands::OperatorDeleteAccount { user: user.id }).await?;
-    let already = if is_changed { "" } else { " already" };
+    let when = if is_changed { "now" } else { "already" };
+    let with = match messages {
+        0 => String::new(),
+        count => format!(", with {}", counted(count, "message")),
+    };
     let line = format!(
-        "User {} is deleted{already}, with {messages} messages. What the journal has of the account is erased by the next \
+        "User {} is {when} deleted{with}. What the journal has of the account is erased by the next \
          erasing; `millstream erase --now` does it at once.",
         user.id
     );
@@ -124,7 +131,8 @@ pub(super) async fn end_sessions(realm: &RealmHandle, email: Option<&str>) -> Re
     let line = match email {
         Some(email) => format!("{email} is logged out everywhere, and the API key is replaced."),
         None => {
-            format!("{} accounts are logged out everywhere, and their API keys are replaced.", users.len())
+            let accounts = counted(users.len() as u64, "account");
+            format!("Logged out everywhere, with a new API key: {accounts}.")
         }
     };
     Ok(Answer::of(line, json!({"accounts": users.len()})))
@@ -142,8 +150,12 @@ pub(super) async fn grant(
     }
     let mark = permission.mark();
     let is_changed = realm.execute(commands::SetAccountMark { user: user.id, mark, is_granted }).await?;
-    let state = if is_granted { "granted" } else { "revoked" };
-    let when = if is_changed { "" } else { " before" };
-    let line = format!("{mark} was {state}{when}: user {}, {}.", user.id, user.delivery_email);
+    let may = match (is_granted, is_changed) {
+        (true, true) => "may now",
+        (true, false) => "already had the permission to",
+        (false, true) => "may no longer",
+        (false, false) => "did not have the permission to",
+    };
+    let line = format!("{} {may} {}.", user.delivery_email, permission.what());
     Ok(Answer::of(line, json!({"user_id": user.id.0, "permission": mark, "is_granted": is_granted})))
 }

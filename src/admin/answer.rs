@@ -1,5 +1,6 @@
 //! The answers of the operator's commands: text for people, and the same as JSON.
 
+use crate::units::readable_time;
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -47,13 +48,22 @@ impl Answer {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Table {
     columns: Vec<String>,
+    /// The columns of times, which are of RFC 3339 for programs.
+    #[serde(default)]
+    times: Vec<String>,
     rows: Vec<Vec<Value>>,
 }
 
 impl Table {
     /// A list without rows.
     pub fn new(columns: &[&str]) -> Self {
-        Self { columns: columns.iter().map(|name| (*name).to_owned()).collect(), rows: Vec::new() }
+        Self { columns: columns.iter().map(|name| (*name).to_owned()).collect(), ..Self::default() }
+    }
+
+    /// Says which column has times.
+    pub fn with_times(mut self, column: &str) -> Self {
+        self.times.push(column.to_owned());
+        self
     }
 
     /// Adds a row: a value for each column.
@@ -64,7 +74,13 @@ impl Table {
     fn text(&self) -> String {
         let head: Vec<String> =
             self.columns.iter().map(|name| name.to_uppercase().replace('_', " ")).collect();
-        let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.iter().map(cell).collect()).collect();
+        let is_time = |column: usize| self.columns.get(column).is_some_and(|name| self.times.contains(name));
+        let written = |(column, value): (usize, &Value)| match value {
+            Value::String(text) if is_time(column) => readable_time(text),
+            value => cell(value),
+        };
+        let row = |row: &Vec<Value>| row.iter().enumerate().map(written).collect();
+        let rows: Vec<Vec<String>> = self.rows.iter().map(row).collect();
         let all = || std::iter::once(&head).chain(&rows);
         let width = |column: usize| {
             all().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max().unwrap_or(0)
@@ -96,10 +112,10 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A time as people write it, in UTC.
-pub(super) fn time(at: Timestamp) -> Value {
+/// A time of RFC 3339, in whole seconds.
+pub fn time(at: Timestamp) -> Value {
     let second = jiff::Timestamp::from_second(at.secs() as i64).unwrap_or_default();
-    json!(second.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+    json!(second.to_string())
 }
 
 #[cfg(test)]
@@ -117,6 +133,19 @@ mod tests {
             answer.json(),
             "[{\"full_name\":\"Olga\\n\\u001b[1m\",\"id\":7},{\"full_name\":\"\",\"id\":100}]\n"
         );
-        assert_eq!(time(Timestamp(1_800_000_000_123)), json!("2027-01-15 08:00:00 UTC"));
+    }
+
+    #[test]
+    fn times_are_for_people_or_for_programs() {
+        let mut table = Table::new(&["since", "name"]).with_times("since");
+        let at = time(Timestamp(1_800_000_000_123));
+        table.push(vec![at.clone(), at]);
+        let answer = Answer::list(table);
+        assert_eq!(
+            answer.text(),
+            "SINCE                    NAME\n2027-01-15 08:00:00 UTC  2027-01-15T08:00:00Z\n"
+        );
+        let json = "[{\"name\":\"2027-01-15T08:00:00Z\",\"since\":\"2027-01-15T08:00:00Z\"}]\n";
+        assert_eq!(answer.json(), json);
     }
 }

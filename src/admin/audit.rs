@@ -29,7 +29,7 @@ pub(super) fn list(
         }
     }
     let directory = realm.directory();
-    let mut table = Table::new(&["time", "who", "what", "client", "address"]);
+    let mut table = Table::new(&["time", "who", "what", "client", "address"]).with_times("time");
     for (_, recorded) in found.iter().rev() {
         let act = &recorded.act;
         for deed in &act.deeds {

@@ -2,6 +2,7 @@
 
 use super::answer::Answer;
 use crate::cli::error::CliError;
+use crate::units::counted;
 use actors::{EraseStatus, Erased, Server};
 use serde_json::json;
 
@@ -29,8 +30,12 @@ pub(super) fn status(server: &Server) -> Result<Answer, CliError> {
 fn done(erased: &Erased) -> Answer {
     let Erased { messages, histories, accounts, frames, parts } = erased;
     let line = format!(
-        "Erased: the contents of {messages} deleted messages, old versions of {histories} messages, the data of {accounts} \
-         deleted accounts; {frames} changes of the journal, {parts} of its files."
+        "Erased: the contents of {}, old versions of {}, the data of {}; {} of the journal, in {}.",
+        counted(*messages, "deleted message"),
+        counted(*histories, "message"),
+        counted(*accounts, "deleted account"),
+        counted(*frames, "change"),
+        counted(*parts, "file"),
     );
     let value = json!({"state": "done", "messages": messages, "histories": histories, "accounts": accounts,
         "frames": frames, "files": parts});

@@ -74,7 +74,8 @@ async fn respond(server: &Server, request: AdminRequest) -> Result<Answer, CliEr
         | AdminRequest::Reload
         | AdminRequest::ExportStart { .. }
         | AdminRequest::ExportStatus
-        | AdminRequest::Probe => {
+        | AdminRequest::Probe
+        | AdminRequest::Address => {
             Err(CliError::Refused("no server is running on this data folder".to_owned()))
         }
     }

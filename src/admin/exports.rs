@@ -7,6 +7,7 @@ use crate::http::App;
 use crate::transfer::export::{
     ExportKind, ExportProgress, ExportRequest, ExportState, Exported, target_folder, top_name,
 };
+use crate::units::{counted, size};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -43,11 +44,14 @@ pub fn status(app: &App) -> Result<Answer, CliError> {
 /// What a finished export has.
 pub fn done(exported: &Exported) -> Answer {
     let Exported { messages, files, bytes, missing_files } = exported;
-    let mut line = format!("Exported {messages} messages: {files} files, {bytes} bytes before compression.");
-    if *missing_files > 0 {
-        line.push_str(&format!(
-            " {missing_files} uploaded files are missing in the store and were left out."
-        ));
+    let (sent, parts) = (counted(*messages, "message"), counted(*files, "file"));
+    let mut line = format!("Exported {sent} in {parts}, {} before compression.", size(*bytes));
+    match missing_files {
+        0 => {}
+        1 => line.push_str(" 1 uploaded file is missing in the store and was left out."),
+        count => {
+            line.push_str(&format!(" {count} uploaded files are missing in the store and were left out."))
+        }
     }
     Answer::of(
         line,

@@ -60,8 +60,8 @@ pub(super) async fn set_active(realm: &RealmHandle, is_active: bool) -> Result<A
             realm.execute(commands::SetRealmActive { by: None, is_active: true }).await?;
             format!("{name} is reactivated, with all of its data.")
         }
-        (true, true) => format!("{name} is active already."),
-        (false, false) => format!("{name} is deactivated already."),
+        (true, true) => format!("{name} is already active."),
+        (false, false) => format!("{name} is already deactivated."),
     };
     Ok(Answer::of(line, json!({"name": name, "is_active": is_active})))
 }

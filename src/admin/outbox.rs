@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 /// Pending deliveries, and the newest ones that were dropped.
 pub(super) fn list(server: &Server) -> Answer {
-    let mut table = Table::new(&["subdomain", "job", "kind", "state", "since", "about", "reason"]);
+    let mut table =
+        Table::new(&["subdomain", "job", "kind", "state", "since", "about", "reason"]).with_times("since");
     for realm in server.realms() {
         for job in realm.jobs() {
             let (state, since, reason) = match &job.failure {

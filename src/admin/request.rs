@@ -109,6 +109,8 @@ pub enum AdminRequest {
     Reload,
     /// The word of a probe; only for a running server.
     Probe,
+    /// The address that it listens on, and whether connections are encrypted; only for a running server.
+    Address,
 }
 
 /// An account to create.
@@ -146,6 +148,14 @@ pub enum Permission {
 }
 
 impl Permission {
+    /// What an account with it may do.
+    pub fn what(self) -> &'static str {
+        match self {
+            Self::CreateUsers => "create accounts with `POST /users`",
+            Self::ChangeUserEmails => "change the e-mail addresses of other accounts",
+        }
+    }
+
     /// The name of its setting.
     pub fn mark(self) -> &'static str {
         match self {

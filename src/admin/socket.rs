@@ -127,12 +127,24 @@ async fn serve(mut stream: UnixStream, requests: &mpsc::Sender<PendingRequest>) 
 /// # Errors
 /// Those of the connection. The inner error is the refusal of the server.
 pub fn ask(data: &Path, request: &AdminRequest) -> io::Result<Option<Result<Answer, String>>> {
+    ask_within(data, request, ANSWER_TIME_MAX)
+}
+
+/// [`ask`], and how long the server may take to answer.
+///
+/// # Errors
+/// Those of [`ask`].
+pub fn ask_within(
+    data: &Path,
+    request: &AdminRequest,
+    time_max: Duration,
+) -> io::Result<Option<Result<Answer, String>>> {
     let mut stream = match BlockingStream::connect(data.join(SOCKET_NAME)) {
         Ok(stream) => stream,
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
-    stream.set_read_timeout(Some(ANSWER_TIME_MAX))?;
+    stream.set_read_timeout(Some(time_max))?;
     stream.write_all(&serde_json::to_vec(request).map_err(io::Error::other)?)?;
     stream.shutdown(std::net::Shutdown::Write)?;
     let mut bytes = Vec::new();

@@ -1,12 +1,15 @@
 //! `millstream backup`: backups of a data folder, also while a server uses it.
 
 use super::config::environment;
-use super::data::DataArgs;
+use super::data::{DataArgs, Output};
 use super::error::CliError;
+use crate::admin::{Answer, time};
 use crate::config::{Config, Overrides};
 use crate::integrations::blobs::backups::Bucket;
+use crate::units::{counted, readable_time, size};
 use actors::backups::{Folder, Place};
 use jiff::Timestamp;
+use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -51,6 +54,9 @@ pub struct FromArgs {
     /// Configuration file of the server
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// How to print the result: for people, or one line of JSON
+    #[arg(long, value_enum, default_value_t)]
+    pub output: Output,
 }
 
 impl FromArgs {
@@ -77,14 +83,14 @@ fn place(name: &str, config: &Config) -> Result<Box<dyn Place>, CliError> {
 /// Makes one backup, or one after each interval, or verifies existing ones.
 pub fn run(args: &BackupArgs) -> Result<(), CliError> {
     if let Some(BackupCommand::Verify { from }) = &args.command {
-        return verify(from.place()?);
+        return verify(from);
     }
     let Some(to) = &args.to else { return Ok(()) };
     let config = args.data.load_single(
         "its data folder is no backup; use the backup of the database (WAL archive or pg_dump), and one of the files",
     )?;
     loop {
-        let made = place(to, &config).and_then(|to| back_up(&config.data, to, args.keep));
+        let made = place(to, &config).and_then(|to| back_up(&args.data, &config.data, to, args.keep));
         let Some(interval) = args.every else { return made };
         if let Err(error) = made {
             // The next one may succeed, and the earlier ones are still there.
@@ -94,29 +100,49 @@ pub fn run(args: &BackupArgs) -> Result<(), CliError> {
     }
 }
 
-fn back_up(data: &Path, to: Box<dyn Place>, keep: Option<Duration>) -> Result<(), CliError> {
-    let now = Timestamp::now();
-    let millis = millis_of(now);
+fn back_up(args: &DataArgs, data: &Path, to: Box<dyn Place>, keep: Option<Duration>) -> Result<(), CliError> {
+    let millis = millis_of(Timestamp::now());
     let keep_from =
         keep.map(|keep| millis.saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)));
     let (done, removed) = actors::backups::back_up(data, to, millis, keep_from)?;
-    println!(
-        "backup of {now:.0}: {} files, {} bytes; {} files, {} bytes of them new; {removed} old backups removed",
-        done.files, done.bytes, done.new_files, done.new_bytes
+    let at = time(model::Timestamp(done.at));
+    let text = format!(
+        "Backup of {}: {}, {}; new are {}, {}. {} removed.",
+        readable_time(at.as_str().unwrap_or_default()),
+        files(done.files),
+        size(done.bytes),
+        files(done.new_files),
+        size(done.new_bytes),
+        counted_were(removed, "old backup"),
     );
+    let value = json!({
+        "time": at, "files": done.files, "bytes": done.bytes, "new_files": done.new_files,
+        "new_bytes": done.new_bytes, "removed_backups": removed,
+    });
+    args.print(&Answer::of(text, value));
     Ok(())
 }
 
-fn verify(from: Box<dyn Place>) -> Result<(), CliError> {
-    let (times, files, bytes) = actors::backups::verify(from)?;
-    for at in &times {
-        println!(
-            "{:.0}",
-            i64::try_from(*at).ok().and_then(|at| Timestamp::from_millisecond(at).ok()).unwrap_or_default()
-        );
-    }
-    println!("{} backups are intact; the newest has {files} files, {bytes} bytes", times.len());
+fn verify(from: &FromArgs) -> Result<(), CliError> {
+    let (times, count, bytes) = actors::backups::verify(from.place()?)?;
+    let times: Vec<Value> = times.into_iter().map(|at| time(model::Timestamp(at))).collect();
+    let written = times.iter().filter_map(Value::as_str).map(readable_time);
+    let are_intact =
+        if times.len() == 1 { "1 backup is".to_owned() } else { format!("{} backups are", times.len()) };
+    let newest = format!("{are_intact} intact; the newest has {}, {}.", files(count), size(bytes));
+    let lines = written.chain([newest]).collect();
+    let value = json!({"backups": times, "files": count, "bytes": bytes});
+    from.output.print(&Answer { table: None, lines, value });
     Ok(())
+}
+
+/// A number of files.
+pub fn files(count: usize) -> String {
+    counted(count as u64, "file")
+}
+
+fn counted_were(count: usize, noun: &str) -> String {
+    format!("{} {}", counted(count as u64, noun), if count == 1 { "was" } else { "were" })
 }
 
 /// Milliseconds since 1970.

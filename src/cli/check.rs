@@ -2,7 +2,9 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
+use crate::admin::Answer;
 use actors::CheckProgress;
+use serde_json::json;
 use std::io::IsTerminal;
 
 /// Check the integrity of a data folder
@@ -32,10 +34,25 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
         eprint!("\r\x1b[K");
     }
     let report = report?;
-    for index in actors::check_indexes(&data, &report) {
-        println!("{index}");
-    }
-    println!("{report}");
+    let indexes: Vec<String> =
+        actors::check_indexes(&data, &report).into_iter().map(|index| index.to_string()).collect();
+    let value = json!({
+        "is_clean": report.is_clean(),
+        "is_repaired": report.is_repaired(),
+        "journals": report.shards.iter().map(|shard| json!({
+            "shard": shard.shard, "frames": shard.progress.frames, "bytes": shard.progress.bytes,
+            "segments": shard.progress.segments_done,
+            "damage": shard.damage.as_ref().map(ToString::to_string),
+        })).collect::<Vec<_>>(),
+        "trees_damage": report.trees_damage,
+        "organizations": report.realms.iter().map(|realm| json!({
+            "id": realm.realm.0, "frames": realm.frames, "rows": realm.rows, "differing": realm.differing,
+            "inconsistent": realm.inconsistent, "rebuilt": realm.rebuilt, "problem": realm.problem,
+        })).collect::<Vec<_>>(),
+        "search": &indexes,
+    });
+    let lines = indexes.into_iter().chain([report.to_string()]).collect();
+    args.data.print(&Answer { table: None, lines, value });
     if report.is_clean() || report.is_repaired() {
         return Ok(());
     }

@@ -31,15 +31,32 @@ pub enum Output {
     Json,
 }
 
-impl DataArgs {
-    /// Prints an answer. A closed standard output is not an error.
-    pub fn print(&self, answer: &Answer) {
-        let text = match self.output {
-            Output::Text => answer.text(),
-            Output::Json => answer.json(),
+impl Output {
+    /// Prints an answer in this form.
+    pub fn print(self, answer: &Answer) {
+        let text = match self {
+            Self::Text => answer.text(),
+            Self::Json => answer.json(),
         };
-        let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        print_text(&text);
+    }
+}
+
+/// Prints a text. A closed standard output is not an error: `| head` ends so.
+pub fn print_text(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+impl DataArgs {
+    /// Prints an answer.
+    pub fn print(&self, answer: &Answer) {
+        self.output.print(answer);
+    }
+
+    /// Whether the data folder was named, and not only configured.
+    pub fn names_folder(&self) -> bool {
+        self.data.is_some()
     }
 
     /// The configuration of a single server. `instead` says what to do on a node of a cluster, for which the command is not.

@@ -9,6 +9,7 @@ use crate::integrations::blobs::Blobs;
 use crate::transfer::slack::{SlackRequest, prepare};
 use crate::transfer::unpack;
 use crate::transfer::zulip::{ImportRequest, Imported, Progress, Source, import};
+use crate::units::counted;
 use actors::Server;
 use model::Timestamp;
 use rules::addresses::parse_domain;
@@ -22,13 +23,13 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 pub enum ImportCommand {
     /// Import the export of a Zulip server, of any version, or of this server
     ///
-    /// Takes the archive or the folder that it unpacks to. Everything is read and checked before anything is written. An
-    /// import that was interrupted goes on when the command is repeated. The server must be stopped.
+    /// Reads the archive, or the folder that it was unpacked to. Everything is read and checked before anything is written.
+    /// Repeat the command to continue an import that was interrupted. The server must be stopped.
     Zulip(ImportZulipArgs),
     /// Import the export of a Slack workspace
     ///
-    /// Takes the zip. Channels, people, messages with their threads as topics, reactions and conversations are carried over. An
-    /// import that was interrupted goes on when the command is repeated. The server must be stopped.
+    /// Reads the zip file. Channels, people, messages with their threads as topics, reactions and conversations are carried over.
+    /// Repeat the command to continue an import that was interrupted. The server must be stopped.
     Slack(ImportSlackArgs),
 }
 
@@ -54,7 +55,7 @@ pub struct TargetArgs {
 /// The arguments of `import zulip`.
 #[derive(Debug, clap::Args)]
 pub struct ImportZulipArgs {
-    /// The archive (.tar.gz), or the folder that it unpacks to
+    /// The archive (.tar.gz), or the folder that it was unpacked to
     #[arg(value_name = "FILE|DIR")]
     source: PathBuf,
     #[command(flatten)]
@@ -72,7 +73,7 @@ pub struct ImportSlackArgs {
     source: PathBuf,
     #[command(flatten)]
     target: TargetArgs,
-    /// Download the files of messages from Slack, as far as their links are valid; otherwise messages keep the links
+    /// Download the files of messages from Slack while their links are valid; otherwise messages keep the links
     #[arg(long)]
     fetch_files: bool,
 }
@@ -212,7 +213,7 @@ fn print_report(data: &DataArgs, imported: &Imported, started: Instant) {
         return;
     }
     println!("{report}\n");
-    println!("Imported {} with {messages} messages in {secs:.1} s.", realm.name);
+    println!("Imported {} with {} in {secs:.1} s.", realm.name, counted(*messages, "message"));
     println!(
         "Exports have no passwords: people choose a new one with `Forgot your password?` once mail is configured."
     );

@@ -1,8 +1,11 @@
 //! `millstream restore`: a new data folder from a backup.
 
-use super::backup::{FromArgs, millis_of};
+use super::backup::{FromArgs, files, millis_of};
 use super::error::CliError;
+use crate::admin::{self, Answer};
+use crate::units::{readable_time, size};
 use jiff::Timestamp;
+use serde_json::json;
 use std::path::PathBuf;
 
 /// Restore a backup into a new data folder
@@ -25,14 +28,22 @@ pub fn run(args: &RestoreArgs) -> Result<(), CliError> {
     // The whole second is included.
     let time = args.at.map(|at| millis_of(at) / 1000 * 1000 + 999);
     let restored = actors::backups::restore(args.from.place()?, &args.data, time)?;
-    let at = i64::try_from(restored.at).ok().and_then(|at| Timestamp::from_millisecond(at).ok());
-    println!(
-        "restored the backup of {:.0} to {}: {} files, {} bytes; {} later changes were left out",
-        at.unwrap_or_default(),
+    let at = admin::time(model::Timestamp(restored.at));
+    let text = format!(
+        "Restored the backup of {} to {}: {}, {}. {} left out.",
+        readable_time(at.as_str().unwrap_or_default()),
         args.data.display(),
-        restored.files,
-        restored.bytes,
-        restored.frames_removed
+        files(restored.files),
+        size(restored.bytes),
+        match restored.frames_removed {
+            1 => "1 later change was".to_owned(),
+            count => format!("{count} later changes were"),
+        },
     );
+    let value = json!({
+        "time": at, "data": args.data, "files": restored.files, "bytes": restored.bytes,
+        "later_changes": restored.frames_removed,
+    });
+    args.from.output.print(&Answer::of(text, value));
     Ok(())
 }

@@ -3,6 +3,7 @@
 use super::config::environment;
 use super::error::CliError;
 use crate::config::{Config, Overrides};
+use crate::units::{counted, size};
 use crate::web_app::install::{Installed, Record, install, record, remove};
 use crate::web_app::load_current;
 use actors::Server;
@@ -14,9 +15,9 @@ use std::path::PathBuf;
 pub enum WebAppCommand {
     /// Install the web app of a release of the Zulip server
     ///
-    /// Takes the release archive zulip-server-11.x.tar.gz from https://download.zulip.com/server/, or the folder that it
-    /// unpacks to. Everything is checked before it is used. The server may run: it uses the new web app after SIGHUP or
-    /// a restart.
+    /// Reads the release archive zulip-server-11.x.tar.gz from https://download.zulip.com/server/, or the folder that it
+    /// was unpacked to. Everything is checked before it is used. The server may be running: it uses the new web app after
+    /// SIGHUP or a restart.
     Install(InstallArgs),
     /// Show which web app is installed, and whether it is complete
     Status(WebAppArgs),
@@ -38,7 +39,7 @@ pub struct WebAppArgs {
 /// The arguments of `web-app install`.
 #[derive(Debug, clap::Args)]
 pub struct InstallArgs {
-    /// The release archive, or the folder that it unpacks to
+    /// The release archive, or the folder that it was unpacked to
     #[arg(value_name = "FILE|DIR")]
     source: PathBuf,
     #[command(flatten)]
@@ -84,8 +85,10 @@ fn run_install(args: &InstallArgs) -> Result<(), CliError> {
     }
     let Installed { record, links, template_problem } = done?;
     println!("Installed the web app of {} in {}.", describe(&record), folder.display());
-    if links > 0 {
-        println!("{links} links in it were left out.");
+    match links {
+        0 => {}
+        1 => println!("1 link in it was left out."),
+        links => println!("{links} links in it were left out."),
     }
     if let Some(problem) = template_problem {
         println!(
@@ -127,10 +130,10 @@ fn describe(record: &Record) -> String {
     let installed = i64::try_from(record.installed).unwrap_or_default();
     let date = jiff::Timestamp::from_second(installed).map(|time| time.strftime("%Y-%m-%d").to_string());
     format!(
-        "{}, {} files with {} MB, installed {}",
+        "{}, {} with {}, installed {}",
         record.release,
-        record.files,
-        record.bytes.div_ceil(1_000_000),
+        counted(record.files, "file"),
+        size(record.bytes),
         date.unwrap_or_default()
     )
 }

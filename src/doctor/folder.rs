@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use crate::config::Config;
+use crate::units::size;
 use actors::Server;
 use rustix::fs::{StatVfs, statfs, statvfs};
 use std::io::Write;
@@ -112,7 +113,7 @@ pub fn space(config: &Config) -> Finding {
         Err(error) => return Finding::warning(what, format!("the free space is unknown: {error}")),
     };
     let free = found.f_bavail.saturating_mul(found.f_frsize);
-    let mib = free >> 20;
+    let shown = size(free);
     if found.f_files > 0 && found.f_favail < 1_000 {
         return Finding::problem(
             what,
@@ -121,12 +122,12 @@ pub fn space(config: &Config) -> Finding {
     }
     match free {
         free if free < config.storage.free_bytes_min.max(FREE_BYTES_MIN) => {
-            Finding::problem(what, format!("{mib} MiB are free, and changes are refused; make room"))
+            Finding::problem(what, format!("{shown} are free, and changes are refused; make room"))
         }
         free if free < config.storage.free_bytes_warn.max(FREE_BYTES_GOOD) => {
-            Finding::warning(what, format!("{mib} MiB are free; make room before the disk is full"))
+            Finding::warning(what, format!("{shown} are free; make room before the disk is full"))
         }
-        _ => Finding::good(what, format!("{mib} MiB are free")),
+        _ => Finding::good(what, format!("{shown} are free")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::finding::Finding;
 use crate::config::Config;
+use crate::units::size;
 use std::time::{Duration, Instant, SystemTime};
 
 /// File descriptors that the server needs besides those of its connections.
@@ -50,10 +51,10 @@ pub fn memory(config: &Config) -> Finding {
     };
     let budget = config.memory.in_flight_bytes_max.get() + config.storage.cache_bytes;
     let needed = budget.saturating_add(OWN_BYTES);
-    let (total_mib, needed_mib) = (total >> 20, needed >> 20);
+    let (there, wanted) = (size(total), size(needed));
     if needed > total {
         let text = format!(
-            "{total_mib} MiB are there, and the configuration may use {needed_mib} MiB; lower memory.in_flight_bytes_max or \
+            "there are {there}, and the configuration may use {wanted}; lower memory.in_flight_bytes_max or \
              storage.cache_bytes"
         );
         return Finding::problem(what, text);
@@ -62,12 +63,12 @@ pub fn memory(config: &Config) -> Finding {
     match overcommit.trim() {
         "2" => {
             let text = format!(
-                "{total_mib} MiB, but vm.overcommit_memory is 2, and the server reserves more than it uses; run \
+                "{there}, but vm.overcommit_memory is 2, and the server reserves more than it uses; run \
                  `sysctl vm.overcommit_memory=0`"
             );
             Finding::warning(what, text)
         }
-        _ => Finding::good(what, format!("{total_mib} MiB, and the configuration may use {needed_mib} MiB")),
+        _ => Finding::good(what, format!("{there}, and the configuration may use {wanted}")),
     }
 }
 

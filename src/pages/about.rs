@@ -5,6 +5,7 @@ use super::login::no_organization;
 use super::open_to::can_sign_up;
 use crate::api::account::server_settings::render_description;
 use crate::http::{ApiError, App, Audience, Caller, FormToken, HandlerResult, Realm, RealmUrl, Reply, reply};
+use crate::units::size;
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
@@ -245,12 +246,6 @@ fn duration(secs: u64) -> String {
     }
 }
 
-fn size(bytes: u64) -> String {
-    let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
-    let (unit, name) = units.into_iter().find(|(unit, _)| bytes >= *unit).unwrap_or((1 << 10, "KiB"));
-    format!("{:.1} {name}", bytes as f64 / unit as f64)
-}
-
 pub(super) fn role_name(role: Role) -> &'static str {
     match role {
         Role::Owner => "owner",
@@ -281,7 +276,6 @@ mod tests {
         ] {
             assert_eq!(duration(secs), expected);
         }
-        assert_eq!((size(1536), size(3 << 30)), ("1.5 KiB".to_owned(), "3.0 GiB".to_owned()));
         assert_eq!(day_name(20_000), "4 Oct");
     }
 }

@@ -43,7 +43,7 @@ fn stopped_folder_is_examined() {
         assert_eq!(find(&findings, what).0, "not used", "{what}: {findings}");
     }
     assert!(find(&findings, "sync").1.contains("a sync takes"));
-    assert!(find(&findings, "disk space").1.contains("MiB are free"));
+    assert!(find(&findings, "disk space").1.contains("iB are free"));
     let left: Vec<_> = std::fs::read_dir(&folder.data).expect("the folder").flatten().collect();
     assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().contains("doctor")), "{left:?}");
 }

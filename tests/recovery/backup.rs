@@ -111,7 +111,32 @@ async fn restore_as_of_a_second() {
     tokio::time::sleep(Duration::from_millis(20)).await;
     succeed(&["backup", "--data", &data, "--to", &backups]);
     server.kill();
-    succeed(&["restore", "--from", &backups, "--data", &restored, "--at", &between.to_string()]);
+    let at = between.to_string();
+    let text = succeed(&["restore", "--from", &backups, "--data", &restored, "--at", &at]);
+    assert!(text.starts_with("Restored the backup of ") && text.contains(" UTC to "), "{text}");
+    assert!(text.contains("iB. ") && text.contains("later change"), "{text}");
+    let value: serde_json::Value = serde_json::from_str(&succeed(&[
+        "restore",
+        "--from",
+        &backups,
+        "--data",
+        &path("again"),
+        "--at",
+        &at,
+        "--output",
+        "json",
+    ]))
+    .expect("JSON");
+    let time: jiff::Timestamp = value["time"].as_str().expect("a time").parse().expect("RFC 3339");
+    assert!(
+        time > between && value["bytes"].as_u64() > Some(0) && value["later_changes"].as_u64() > Some(0),
+        "{value}"
+    );
+    let verified = succeed(&["backup", "verify", "--from", &backups, "--output", "json"]);
+    let verified: serde_json::Value = serde_json::from_str(&verified).expect("JSON");
+    assert_eq!(verified["backups"], serde_json::json!([value["time"]]));
+    let text = succeed(&["backup", "verify", "--from", &backups]);
+    assert!(text.contains("1 backup is intact; the newest has ") && text.contains("iB"), "{text}");
     let server = ServerProcess::dev(folder.path().join("restored").as_path());
     let iago = server.reconnect(&iago);
     let found = iago.message_ids(serde_json::json!([{"operator": "dm", "operand": [iago.id]}])).await;

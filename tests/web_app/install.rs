@@ -91,12 +91,12 @@ fn links_are_left_out() {
     let place = Place::new();
     let release = MiniRelease::new().link("prod-static/serve/passwd", "/etc/passwd");
     let (done, said) = place.install(&release);
-    assert!(done && said.contains("1 links in it were left out."), "{said}");
+    assert!(done && said.contains("1 link in it was left out."), "{said}");
     assert!(fs::symlink_metadata(place.current().join("static/passwd")).is_err());
     let unpacked = place.folder.path().join("unpacked");
     release.write_folder(&unpacked);
     let (done, said) = place.run(&["install", &unpacked.display().to_string()]);
-    assert!(done && said.contains("1 links in it were left out."), "{said}");
+    assert!(done && said.contains("1 link in it was left out."), "{said}");
     assert!(fs::symlink_metadata(place.current().join("static/passwd")).is_err());
 }
 

@@ -229,7 +229,7 @@ fn damaged_and_missing_base_is_an_error_with_the_remedy() {
     // The trees are whole, so the server starts, and the check finds it.
     assert!(rows_of(&case.data()).unwrap() == case.rows);
     let report = check().to_string();
-    assert!(report.contains("Restore a backup") && report.ends_with("not clean"), "{report}");
+    assert!(report.contains("Restore a backup") && report.ends_with("There is damage."), "{report}");
     for content in [Some(&whole[..whole.len() - 9]), None] {
         match content {
             Some(content) => fs::write(&path, content).unwrap(),

@@ -97,9 +97,9 @@ impl fmt::Display for CheckReport {
             writeln!(out, "{realm}")?;
         }
         let verdict = match (self.is_clean(), self.is_repaired()) {
-            (true, _) => "clean",
-            (false, true) => "repaired",
-            (false, false) => "not clean",
+            (true, _) => "No damage was found.",
+            (false, true) => "The damage was repaired.",
+            (false, false) => "There is damage.",
         };
         write!(out, "{verdict}")
     }
@@ -108,10 +108,16 @@ impl fmt::Display for CheckReport {
 const REBUILD: &str = "to rebuild the trees from the journal, run `millstream check --data DIR --rebuild` \
     (a start does the same after the folder `state` was removed)";
 
+/// A number and a noun, in the plural unless it is one.
+fn counted<N: Copy + fmt::Display + PartialEq + From<u8>>(number: N, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == N::from(1) { "" } else { "s" })
+}
+
 impl fmt::Display for ShardReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Progress { segments_done, frames, bytes, .. } = self.progress;
-        write!(out, "journal {}: {frames} frames, {bytes} bytes in {segments_done} segments", self.shard)?;
+        write!(out, "journal {}: {} with {}", self.shard, counted(frames, "frame"), counted(bytes, "byte"))?;
+        write!(out, " in {}", counted(segments_done, "segment"))?;
         if let Some(TornTail { segment, offset, bytes }) = &self.torn_tail {
             write!(
                 out,
@@ -128,19 +134,19 @@ impl fmt::Display for ShardReport {
 
 impl fmt::Display for RealmReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "organization {}: {} frames, {} rows in order", self.realm, self.frames, self.rows)?;
+        let (frames, rows) = (counted(self.frames, "frame"), counted(self.rows, "row"));
+        write!(out, "organization {}: {frames}, {rows} without a mistake", self.realm)?;
         if self.replayed > 0 {
-            write!(
-                out,
-                "\n  the trees lacked {} frames, as after a kill; they have them now",
-                self.replayed
-            )?;
+            let replayed = counted(self.replayed, "frame");
+            write!(out, "\n  the trees lacked {replayed}, as after a kill; they are complete now")?;
         }
         if self.differing > 0 {
-            write!(out, "\n  {} rows differ between the trees and the journal", self.differing)?;
+            let differing = counted(self.differing, "row");
+            write!(out, "\n  different in the trees and in the journal: {differing}")?;
         }
         if self.inconsistent > 0 {
-            write!(out, "\n  {} rows cannot be read, or other rows contradict them", self.inconsistent)?;
+            let inconsistent = counted(self.inconsistent, "row");
+            write!(out, "\n  unreadable, or contradicted by other rows: {inconsistent}")?;
         }
         for line in &self.listed {
             write!(out, "\n    {line}")?;
