@@ -2,14 +2,15 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
-use crate::admin::Answer;
-use crate::config::TlsSettings;
+use crate::admin::{AdminRequest, Answer, ask_within};
+use crate::config::{Config, TlsSettings};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
+use serde::Deserialize;
 use serde_json::Value;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +22,13 @@ const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
 /// Check whether the server answers and accepts changes
 ///
-/// Asks the configured address for `/health`. The exit code is 0 if the server accepts changes, otherwise 1.
+/// Requests `/health` from the server that runs on the data folder or, if there is none and --data is not given, from the
+/// configured address. The exit code is 0 if the server accepts changes, otherwise 1.
 #[derive(Debug, clap::Args)]
 pub struct HealthArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Address and port of the server, instead of the configured ones
+    /// Address and port of the server, instead of those found in the data folder or the configuration
     #[arg(long, value_name = "ADDRESS:PORT")]
     address: Option<SocketAddr>,
 }
@@ -34,11 +36,11 @@ pub struct HealthArgs {
 /// Asks, and prints the answer.
 pub fn run(args: &HealthArgs) -> Result<(), CliError> {
     let config = args.data.load()?;
-    let address = args.address.unwrap_or_else(|| reachable(config.listen));
+    let Target { address, is_encrypted } = find(args, &config)?;
     let refused = |reason: std::io::Error| {
         CliError::Refused(format!("the server on {address} does not answer: {reason}"))
     };
-    let (status, body) = fetch(address, &config.tls).map_err(refused)?;
+    let (status, body) = fetch(address, is_encrypted.then_some(&config.tls)).map_err(refused)?;
     let storage = body["storage"]["status"].as_str().unwrap_or("unknown").to_owned();
     if status != 200 {
         let code = body["code"].as_str().unwrap_or("unknown").to_owned();
@@ -50,12 +52,48 @@ pub fn run(args: &HealthArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn ask(mut stream: impl Read + Write) -> std::io::Result<Vec<u8>> {
+/// Where to ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+struct Target {
+    address: SocketAddr,
+    is_encrypted: bool,
+}
+
+/// The address that was given, that of the server that runs on the data folder, or the configured one.
+fn find(args: &HealthArgs, config: &Config) -> Result<Target, CliError> {
+    let is_encrypted = config.tls.is_on();
+    let configured = Target { address: reachable(config.listen), is_encrypted };
+    if let Some(address) = args.address {
+        return Ok(Target { address, ..configured });
+    }
+    let data = config.data.display();
+    let answer = match ask_within(&config.data, &AdminRequest::Address, TIMEOUT) {
+        Ok(Some(Ok(answer))) => answer,
+        Ok(None) if args.data.names_folder() => {
+            return Err(CliError::Refused(format!("no server runs on the data folder {data}")));
+        }
+        Err(reason) if matches!(reason.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+            return Err(CliError::Refused(format!("the server on the data folder {data} does not answer")));
+        }
+        // None runs, it is another version, or this user may not ask it.
+        Ok(Some(Err(_)) | None) | Err(_) => return Ok(configured),
+    };
+    let found: Target = serde_json::from_value(answer.value).unwrap_or(configured);
+    if found.is_encrypted && !is_encrypted {
+        return Err(CliError::Refused(format!(
+            "the server on {} uses TLS, and its certificate is not known here; name its configuration with --config",
+            found.address
+        )));
+    }
+    Ok(Target { address: reachable(found.address), ..found })
+}
+
+fn exchange(mut stream: impl Read + Write) -> std::io::Result<Vec<u8>> {
     stream.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
     let mut bytes = Vec::new();
     match stream.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes) {
         // The server closes the connection after its answer, not always with a word of TLS.
-        Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => Err(error),
+        Err(error) if error.kind() != ErrorKind::UnexpectedEof => Err(error),
         Ok(_) | Err(_) => Ok(bytes),
     }
 }
@@ -135,13 +173,13 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-fn fetch(address: SocketAddr, tls: &TlsSettings) -> std::io::Result<(u16, Value)> {
+fn fetch(address: SocketAddr, tls: Option<&TlsSettings>) -> std::io::Result<(u16, Value)> {
     let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
-    let bytes = match tls.is_on() {
-        true => ask(encrypted(stream, tls)?)?,
-        false => ask(stream)?,
+    let bytes = match tls {
+        Some(tls) => exchange(encrypted(stream, tls)?)?,
+        None => exchange(stream)?,
     };
     let text = String::from_utf8_lossy(&bytes);
     let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());

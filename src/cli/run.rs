@@ -106,6 +106,11 @@ async fn wait_for_stop(
                 let word = running.app().probe.word().to_owned();
                 drop(answer.send(Ok(Answer::of(word.clone(), json!({"word": word})))));
             }
+            AdminRequest::Address => {
+                let (url, address) = (running.url(), running.address());
+                let value = json!({"address": address, "is_encrypted": url.starts_with("https:")});
+                drop(answer.send(Ok(Answer::of(url, value))));
+            }
             AdminRequest::LogLevel { filter } => drop(answer.send(set_filter(running, log, filter))),
             request => {
                 let server = running.app().server.clone();

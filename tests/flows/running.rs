@@ -192,3 +192,38 @@ async fn log_filter_and_configuration_change_while_it_runs() {
     let _again = case.serve();
     case.done(&["reload"]);
 }
+
+#[tokio::test]
+async fn times_are_for_people_or_for_programs() {
+    let case = Case::new();
+    case.done(&[&["realm", "create", "Acme"], &OWNER[..]].concat());
+    let joined = case.json(&["user", "list"])[0]["joined"].as_str().expect("a time").to_owned();
+    let time: jiff::Timestamp = joined.parse().expect("RFC 3339");
+    let written = time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string();
+    assert!(case.done(&["user", "list"]).contains(&written), "{joined}");
+    case.json(&["audit"])[0]["time"].as_str().expect("a time").parse::<jiff::Timestamp>().expect("RFC 3339");
+    let checked = case.json(&["check"]);
+    assert_eq!((&checked["is_clean"], &checked["organizations"][0]["id"]), (&json!(true), &json!(1)));
+    let checked = case.done(&["check"]);
+    assert!(checked.ends_with("No damage was found.\n") && checked.contains(" in 1 segment\n"), "{checked}");
+}
+
+/// The configured address is another one, with nothing or another server behind it.
+#[tokio::test]
+async fn health_asks_the_server_of_the_data_folder() {
+    let (case, other) = (Case::new(), Case::new());
+    let refused = case.run(&["health"]);
+    assert!(!refused.0 && refused.1.contains("no server runs on the data folder"), "{}", refused.1);
+    let (server, _another) = (case.serve(), other.serve());
+    let address = server.url.trim_start_matches("http://").to_owned();
+    // The socket is there soon after the address was printed.
+    crate::support::wait_until("the server answers", || {
+        let (is_healthy, text) = case.run(&["health"]);
+        is_healthy && text.contains(&format!("The server on {address} is healthy"))
+    })
+    .await;
+    assert_eq!(case.json(&["health"])["storage"]["status"], "ok");
+    server.terminate();
+    server.wait();
+    assert!(case.run(&["health"]).1.contains("no server runs on the data folder"));
+}
