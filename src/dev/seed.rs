@@ -4,6 +4,7 @@
 mod check;
 mod content;
 mod convert;
+mod place;
 mod read;
 mod sample;
 

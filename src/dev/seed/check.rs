@@ -1,8 +1,12 @@
 //! What a seed must fulfil beyond its form: names that exist, texts within the limits of the API.
 
-use super::content::{Audience, Change, Message, SeedDocument, Value};
-use crate::api::users::create::check_new_account;
+use super::content::{Audience, Change, Channel, Message, RoleName, SeedDocument, User, Value};
+use super::place::{At, Place};
+use rules::address_list::is_address;
 use rules::content::CONTENT_LENGTH_MAX;
+use rules::names::parse_full_name;
+use rules::passwords::PASSWORD_LENGTH_MAX;
+use rules::reactions::find_emoji;
 use rules::settings::{Setting, realm_setting, user_setting};
 use rules::topics::TOPIC_LENGTH_MAX;
 use std::collections::{BTreeMap, HashSet};
@@ -15,73 +19,71 @@ const CHANNELS_MAX: usize = 1_000;
 const MESSAGES_MAX: usize = 50_000;
 /// The most entries of each other list.
 const ENTRIES_MAX: usize = 1_000;
+/// The shortest password that is too long, in characters.
+const PASSWORD_LENGTH_OVER: usize = PASSWORD_LENGTH_MAX + 1;
 /// The longest name of a channel, in characters.
 const CHANNEL_LENGTH_MAX: usize = 60;
 
-/// A mistake, and the text in the file that has it.
+/// A mistake, and where it is.
 pub(super) struct Mistake {
     pub why: String,
-    value: String,
-    /// Which of the places with this text it is, from 0.
-    nth: usize,
-}
-
-impl Mistake {
-    fn new(value: &str, why: String) -> Self {
-        Self { why, value: value.to_owned(), nth: 0 }
-    }
-
-    /// The position of the text in the file; 0 if it is written in another way there.
-    pub fn find(&self, text: &str) -> usize {
-        let places = [format!("\"{}\"", self.value), format!("'{}'", self.value), self.value.clone()];
-        let found = places.iter().find_map(|place| text.match_indices(place.as_str()).nth(self.nth));
-        found.map_or(0, |(at, _)| at)
-    }
+    pub place: Place,
 }
 
 type Checked = Result<(), Mistake>;
 
+fn refuse(at: &At<'_>, why: impl Into<String>) -> Checked {
+    Err(Mistake { why: why.into(), place: at.place() })
+}
+
+/// Checks the entries of a list.
+fn each<T>(at: &At<'_>, list: &[T], check: impl Fn(&At<'_>, &T) -> Checked) -> Checked {
+    list.iter().enumerate().try_for_each(|(number, item)| check(&at.entry(number), item))
+}
+
 /// Checks everything; the first mistake is the error.
 pub(super) fn check(seed: &SeedDocument) -> Checked {
+    let document = At::Document;
     check_sizes(seed)?;
     let names = Names::of(seed)?;
-    names.person(&seed.creator)?;
+    names.person(&document.key("creator"), &seed.creator)?;
     if seed.name.trim().is_empty() {
-        return Err(Mistake::new("name", "the name of the organization must not be empty".to_owned()));
+        refuse(&document.key("name"), "the name of the organization must not be empty")?;
     }
-    check_settings(&seed.settings, realm_setting)?;
-    seed.users.iter().try_for_each(|user| check_settings(&user.settings, user_setting))?;
-    seed.bots.iter().try_for_each(|bot| names.person(&bot.owner))?;
-    seed.groups.iter().flat_map(|group| &group.members).try_for_each(|email| names.account(email))?;
-    seed.profile_fields
-        .iter()
-        .flat_map(|field| field.values.keys())
-        .try_for_each(|email| names.person(email))?;
-    seed.emoji.iter().map(|emoji| &emoji.author).try_for_each(|email| names.person(email))?;
-    seed.files.iter().map(|file| &file.owner).try_for_each(|email| names.person(email))?;
-    seed.files.iter().try_for_each(|file| check_file_path(&file.path))?;
-    seed.seen.iter().try_for_each(|seen| names.person(&seen.email))?;
-    for channel in &seed.channels {
-        check_length("the name of a channel", &channel.name, CHANNEL_LENGTH_MAX)?;
-        if let Some(folder) = &channel.folder
-            && !seed.folders.iter().any(|known| known.name == *folder)
-        {
-            return Err(Mistake::new(folder, format!("there is no folder {folder}")));
-        }
-        if let Audience::Named(emails) = &channel.subscribers {
-            emails.iter().try_for_each(|email| names.account(email))?;
-        }
+    check_settings(&document.key("settings"), &seed.settings, realm_setting)?;
+    if !seed.users.iter().any(|user| user.role == RoleName::Owner) {
+        refuse(
+            &document.name("users"),
+            "none of these users is an owner: give one of them the role \"owner\"",
+        )?;
     }
+    each(&document.key("users"), &seed.users, check_user)?;
+    each(&document.key("bots"), &seed.bots, |at, bot| names.person(&at.key("owner"), &bot.owner))?;
+    each(&document.key("groups"), &seed.groups, |at, group| {
+        each(&at.key("members"), &group.members, |at, email| names.account(at, email))
+    })?;
+    each(&document.key("profile_fields"), &seed.profile_fields, |at, field| {
+        let values = at.key("values");
+        field.values.keys().try_for_each(|email| names.person(&values.name(email), email))
+    })?;
+    each(&document.key("emoji"), &seed.emoji, |at, emoji| names.person(&at.key("author"), &emoji.author))?;
+    each(&document.key("files"), &seed.files, |at, file| {
+        names.person(&at.key("owner"), &file.owner)?;
+        check_file_path(&at.key("path"), &file.path)
+    })?;
+    each(&document.key("seen"), &seed.seen, |at, seen| names.person(&at.key("email"), &seen.email))?;
+    each(&document.key("channels"), &seed.channels, |at, channel| check_channel(at, channel, seed, &names))?;
     check_threads(seed, &names)
 }
 
 fn check_sizes(seed: &SeedDocument) -> Checked {
+    let document = At::Document;
     let messages = seed.topics.iter().map(|topic| topic.messages.len());
     let direct = seed.conversations.iter().map(|conversation| conversation.messages.len());
+    let messages: usize = messages.chain(direct).sum();
     let sizes = [
         ("users", seed.users.len() + seed.bots.len(), USERS_MAX),
         ("channels", seed.channels.len(), CHANNELS_MAX),
-        ("messages", messages.chain(direct).sum(), MESSAGES_MAX),
         ("groups", seed.groups.len(), ENTRIES_MAX),
         ("profile_fields", seed.profile_fields.len(), ENTRIES_MAX),
         ("folders", seed.folders.len(), ENTRIES_MAX),
@@ -90,16 +92,18 @@ fn check_sizes(seed: &SeedDocument) -> Checked {
         ("files", seed.files.len(), ENTRIES_MAX),
         ("seen", seed.seen.len(), USERS_MAX),
     ];
-    match sizes.into_iter().find(|(_, size, max)| size > max) {
-        Some((name, size, max)) => {
-            Err(Mistake::new(name, format!("there are {size} {name}, more than {max}")))
-        }
-        None if seed.first_user_id < 4 => Err(Mistake::new(
-            "first_user_id",
-            "first_user_id must be 4 or more: the server's bots come before".to_owned(),
-        )),
-        None => Ok(()),
+    if let Some((name, size, max)) = sizes.into_iter().find(|(_, size, max)| size > max) {
+        refuse(&document.name(name), format!("there are {size} {name}, more than {max}"))?;
     }
+    if messages > MESSAGES_MAX {
+        let list = if seed.topics.is_empty() { "conversations" } else { "topics" };
+        refuse(&document.name(list), format!("there are {messages} messages, more than {MESSAGES_MAX}"))?;
+    }
+    if seed.first_user_id < 4 {
+        let why = "first_user_id must be 4 or more: the server's bots come before";
+        refuse(&document.key("first_user_id"), why)?;
+    }
+    Ok(())
 }
 
 /// Names of which no two may differ only in case.
@@ -110,161 +114,240 @@ struct Unique<'s> {
 }
 
 impl<'s> Unique<'s> {
-    fn add(&mut self, name: &'s str, why: impl FnOnce() -> String) -> Checked {
-        let nth = usize::from(!self.exact.insert(name));
-        match self.folded.insert(name.to_lowercase()) {
-            true => Ok(()),
-            false => Err(Mistake { nth, ..Mistake::new(name, why()) }),
-        }
+    fn add(&mut self, at: &At<'_>, name: &'s str, why: impl FnOnce() -> String) -> Checked {
+        self.exact.insert(name);
+        if self.folded.insert(name.to_lowercase()) { Ok(()) } else { refuse(at, why()) }
     }
 }
 
-/// The accounts and channels of a seed.
+/// The accounts, channels and emoji of a seed.
 struct Names<'s> {
     people: HashSet<&'s str>,
     accounts: HashSet<&'s str>,
     channels: HashSet<&'s str>,
+    emoji: HashSet<&'s str>,
 }
 
 impl<'s> Names<'s> {
     fn of(seed: &'s SeedDocument) -> Result<Self, Mistake> {
+        let (users, bots) = (At::Document.key("users"), At::Document.key("bots"));
         let people = seed.users.iter().map(|user| (user.email.as_str(), user.full_name.as_str()));
-        let bots = seed.bots.iter().map(|bot| (bot.email.as_str(), bot.full_name.as_str()));
+        let own_bots = seed.bots.iter().map(|bot| (bot.email.as_str(), bot.full_name.as_str()));
+        let places = (0..).map(|number| users.entry(number)).zip(people.clone());
+        let places = places.chain((0..).map(|number| bots.entry(number)).zip(own_bots));
         let mut accounts = Unique::default();
-        for (email, full_name) in people.clone().chain(bots) {
-            check_new_account(None, email, full_name).map_err(|error| {
-                Mistake::new(email, format!("the account {email} cannot be created: {}", error.msg()))
-            })?;
-            accounts.add(email, || format!("{email} is used twice"))?;
+        for (at, (email, full_name)) in places {
+            if !is_address(email) {
+                refuse(&at.key("email"), format!("`{email}` is not an e-mail address"))?;
+            }
+            if let Err(error) = parse_full_name(full_name) {
+                refuse(&at.key("full_name"), format!("the name of {email} cannot be used: {error}"))?;
+            }
+            accounts.add(&at.key("email"), email, || format!("two accounts have the address {email}"))?;
         }
         let mut channels = Unique::default();
-        for channel in &seed.channels {
-            channels.add(&channel.name, || format!("the channel {} is there twice", channel.name))?;
+        for (number, channel) in seed.channels.iter().enumerate() {
+            let (list, name) = (At::Document.key("channels"), &channel.name);
+            channels.add(&list.entry(number).key("name"), name, || {
+                format!("two channels have the name {name}")
+            })?;
         }
         Ok(Self {
             people: people.map(|(email, _)| email).collect(),
             accounts: accounts.exact,
             channels: channels.exact,
+            emoji: seed.emoji.iter().map(|emoji| emoji.name.as_str()).collect(),
         })
     }
 
-    fn person(&self, email: &str) -> Checked {
-        if self.people.contains(email) {
-            return Ok(());
+    fn person(&self, at: &At<'_>, email: &str) -> Checked {
+        match self.people.contains(email) {
+            true => Ok(()),
+            false => refuse(at, format!("there is no person {email} in `users`")),
         }
-        Err(Mistake::new(email, format!("there is no person {email} in `users`")))
     }
 
-    fn account(&self, email: &str) -> Checked {
-        if self.accounts.contains(email) {
-            return Ok(());
+    fn account(&self, at: &At<'_>, email: &str) -> Checked {
+        match self.accounts.contains(email) {
+            true => Ok(()),
+            false => refuse(at, format!("there is no account {email} in `users` or `bots`")),
         }
-        Err(Mistake::new(email, format!("there is no account {email} in `users` or `bots`")))
+    }
+
+    fn emoji(&self, at: &At<'_>, name: &str) -> Checked {
+        match self.emoji.contains(name) || find_emoji(name, &[]).is_ok() {
+            true => Ok(()),
+            false => refuse(at, format!("there is no emoji with the name `{name}`")),
+        }
     }
 }
 
-fn check_settings(settings: &BTreeMap<String, Value>, find: fn(&str) -> Option<&'static Setting>) -> Checked {
+fn check_user(at: &At<'_>, user: &User) -> Checked {
+    let password = at.key("password");
+    match user.password.as_ref().map(|text| text.chars().count()) {
+        Some(0) => {
+            let why = "a password must not be empty; without the entry `password` it is the e-mail address";
+            refuse(&password, why)?;
+        }
+        Some(PASSWORD_LENGTH_OVER..) => {
+            let why = format!("a password must not be longer than {PASSWORD_LENGTH_MAX} characters");
+            refuse(&password, why)?;
+        }
+        Some(_) | None => {}
+    }
+    check_settings(&at.key("settings"), &user.settings, user_setting)
+}
+
+fn check_settings(
+    at: &At<'_>,
+    settings: &BTreeMap<String, Value>,
+    find: fn(&str) -> Option<&'static Setting>,
+) -> Checked {
     for (name, value) in settings {
         let marks = [rules::accounts::CAN_CREATE_USERS, rules::accounts::CAN_CHANGE_USER_EMAILS];
         if marks.contains(&name.as_str()) && matches!(value, Value::Flag(_)) {
             continue;
         }
-        let Some(setting) = find(name) else {
-            return Err(Mistake::new(name, format!("there is no setting {name}; see `millstream settings`")));
-        };
-        setting
-            .check(&value.stored())
-            .map_err(|_| Mistake::new(name, format!("{name} must be {}", setting.kind.allowed_text())))?;
+        let at = at.name(name);
+        match find(name) {
+            None => refuse(&at, format!("there is no setting {name}; see `millstream settings`"))?,
+            Some(setting) if setting.check(&value.stored()).is_err() => {
+                refuse(&at, format!("{name} must be {}", allowed(&setting.kind.allowed_text())))?;
+            }
+            Some(_) => {}
+        }
     }
     Ok(())
 }
 
-fn check_length(what: &str, text: &str, max: usize) -> Checked {
-    match text.chars().count() {
-        0 => Err(Mistake::new(text, format!("{what} must not be empty"))),
-        chars if chars > max => {
-            Err(Mistake::new(text, format!("{what} must not be longer than {max} characters")))
+/// The allowed values of a setting, of which the Markdown has a list.
+fn allowed(markdown: &str) -> String {
+    let plain = markdown.replace('`', "");
+    match plain.rsplit_once(", ") {
+        Some((first, last)) if markdown.starts_with('`') && !last.starts_with("or ") => {
+            format!("{first} or {last}")
         }
+        _ => plain,
+    }
+}
+
+fn check_length(at: &At<'_>, what: &str, text: &str, max: usize) -> Checked {
+    match text.chars().count() {
+        0 => refuse(at, format!("{what} must not be empty")),
+        chars if chars > max => refuse(at, format!("{what} must not be longer than {max} characters")),
         _ => Ok(()),
     }
 }
 
 /// A path must not leave the folder of the organization's files.
-fn check_file_path(path: &str) -> Checked {
+fn check_file_path(at: &At<'_>, path: &str) -> Checked {
     let parts: Vec<&str> = path.split('/').collect();
     let is_plain = |part: &&str| !part.is_empty() && !part.starts_with('.');
     match parts.as_slice() {
         [short, long, _] if short.len() == 2 && long.len() == 24 && parts.iter().all(is_plain) => Ok(()),
-        _ => {
-            let why = "a path has 2 characters, 24 characters and a name, with slashes between";
-            Err(Mistake::new(path, why.to_owned()))
-        }
+        _ => refuse(at, "a path has 2 characters, 24 characters and a name, with slashes between"),
+    }
+}
+
+fn check_channel(at: &At<'_>, channel: &Channel, seed: &SeedDocument, names: &Names<'_>) -> Checked {
+    check_length(&at.key("name"), "the name of a channel", &channel.name, CHANNEL_LENGTH_MAX)?;
+    if let Some(folder) = &channel.folder
+        && !seed.folders.iter().any(|known| known.name == *folder)
+    {
+        refuse(&at.key("folder"), format!("there is no folder {folder}"))?;
+    }
+    match &channel.subscribers {
+        Audience::Named(emails) => each(&at.key("subscribers"), emails, |at, email| names.account(at, email)),
+        Audience::All(_) => Ok(()),
     }
 }
 
 fn check_threads(seed: &SeedDocument, names: &Names<'_>) -> Checked {
-    for topic in &seed.topics {
+    let document = At::Document;
+    each(&document.key("topics"), &seed.topics, |at, topic| {
         if !names.channels.contains(topic.channel.as_str()) {
-            return Err(Mistake::new(&topic.channel, format!("there is no channel {}", topic.channel)));
+            refuse(&at.key("channel"), format!("there is no channel {}", topic.channel))?;
         }
-        if topic.name.chars().count() > TOPIC_LENGTH_MAX {
-            check_length("the name of a topic", &topic.name, TOPIC_LENGTH_MAX)?;
+        if !topic.name.is_empty() {
+            check_length(&at.key("name"), "the name of a topic", &topic.name, TOPIC_LENGTH_MAX)?;
         }
-        check_messages(&topic.messages, &topic.writers, names)?;
-        check_changes(&topic.changes, topic.messages.len(), names)?;
-    }
-    for conversation in &seed.conversations {
-        check_messages(&conversation.messages, &conversation.people, names)?;
-        check_changes(&conversation.changes, conversation.messages.len(), names)?;
-        for message in &conversation.messages {
-            if let Message::From { from, .. } = message
-                && !conversation.people.contains(from)
-            {
-                return Err(Mistake::new(from, format!("{from} is not in the conversation's `people`")));
+        let writers = &topic.writers;
+        each(&at.key("writers"), writers, |at, email| names.account(at, email))?;
+        check_messages(&at.key("messages"), &topic.messages, writers, names)?;
+        each(&at.key("changes"), &topic.changes, |at, change| {
+            check_change(at, change, topic.messages.len(), names)
+        })
+    })?;
+    each(&document.key("conversations"), &seed.conversations, |at, conversation| {
+        let people = &conversation.people;
+        each(&at.key("people"), people, |at, email| names.account(at, email))?;
+        let list = at.key("messages");
+        check_messages(&list, &conversation.messages, people, names)?;
+        each(&list, &conversation.messages, |at, message| match message {
+            Message::From { from, .. } if !people.contains(from) => {
+                refuse(&at.key("from"), format!("{from} is not in the conversation's `people`"))
             }
-        }
-    }
-    Ok(())
+            Message::From { .. } | Message::Text(_) => Ok(()),
+        })?;
+        each(&at.key("changes"), &conversation.changes, |at, change| match change {
+            Change::Moved { .. } => {
+                refuse(at, "messages of a conversation have no topic, so none can be moved")
+            }
+            Change::Edited { .. } | Change::Reacted { .. } | Change::Starred { .. } => {
+                check_change(at, change, conversation.messages.len(), names)
+            }
+        })
+    })
 }
 
-fn check_messages(messages: &[Message], writers: &[String], names: &Names<'_>) -> Checked {
-    writers.iter().try_for_each(|email| names.account(email))?;
-    for message in messages {
-        check_length("the text of a message", message.text(), CONTENT_LENGTH_MAX)?;
-        match message {
-            Message::Text(text) if writers.is_empty() => {
-                let why =
-                    "this message has no sender: add `writers` to its topic, or write { from = …, text = … }";
-                return Err(Mistake::new(text, why.to_owned()));
-            }
-            Message::Text(_) => {}
-            Message::From { from, .. } => names.account(from)?,
+fn check_messages(at: &At<'_>, messages: &[Message], writers: &[String], names: &Names<'_>) -> Checked {
+    each(at, messages, |at, message| match message {
+        Message::Text(_) if writers.is_empty() => refuse(
+            at,
+            "this message has no sender: add `writers` to its topic, or write { from = …, text = … }",
+        ),
+        Message::Text(text) => check_text(at, text),
+        Message::From { from, text } => {
+            names.account(&at.key("from"), from)?;
+            check_text(&at.key("text"), text)
         }
-    }
-    Ok(())
+    })
 }
 
-fn check_changes(changes: &[Change], messages: usize, names: &Names<'_>) -> Checked {
-    for change in changes {
-        let (message, by, text) = match change {
-            Change::Edited { message, text } => (Some(*message), None, text),
-            Change::Moved { by, topic } => (None, Some(by), topic),
-            Change::Reacted { message, by, emoji } => (Some(*message), Some(by), emoji),
-            Change::Starred { message, by } => (Some(*message), Some(by), by),
-        };
-        if let Some(by) = by {
-            names.person(by)?;
+fn check_text(at: &At<'_>, text: &str) -> Checked {
+    check_length(at, "the text of a message", text, CONTENT_LENGTH_MAX)
+}
+
+fn check_change(at: &At<'_>, change: &Change, messages: usize, names: &Names<'_>) -> Checked {
+    let check_number = |at: &At<'_>, message: usize| match messages.checked_sub(1) {
+        Some(last) if message <= last => Ok(()),
+        Some(last) => refuse(
+            &at.key("message"),
+            format!("there is no message {message}: they are numbered from 0 to {last}"),
+        ),
+        None => refuse(&at.key("message"), format!("there is no message {message}: there are none here")),
+    };
+    match change {
+        Change::Edited { message, text } => {
+            let at = at.key("edited");
+            check_number(&at, *message)?;
+            check_text(&at.key("text"), text)
         }
-        if let Some(message) = message.filter(|message| *message >= messages) {
-            return Err(Mistake::new(
-                text,
-                format!(
-                    "a change is about message {message}, but the last one is {}",
-                    messages.saturating_sub(1)
-                ),
-            ));
+        Change::Moved { by, topic } => {
+            let at = at.key("moved");
+            names.person(&at.key("by"), by)?;
+            check_length(&at.key("topic"), "the new topic", topic, TOPIC_LENGTH_MAX)
         }
-        check_length("a text", text, CONTENT_LENGTH_MAX)?;
+        Change::Reacted { message, by, emoji } => {
+            let at = at.key("reacted");
+            check_number(&at, *message)?;
+            names.person(&at.key("by"), by)?;
+            names.emoji(&at.key("emoji"), emoji)
+        }
+        Change::Starred { message, by } => {
+            let at = at.key("starred");
+            check_number(&at, *message)?;
+            names.person(&at.key("by"), by)
+        }
     }
-    Ok(())
 }

@@ -41,7 +41,7 @@ impl SeedDocument {
             })?,
         };
         check(&document).map_err(|mistake| {
-            let (line, column) = position(text, mistake.find(text));
+            let (line, column) = position(text, mistake.place.find(text));
             SeedError::At { line, column, why: mistake.why }
         })?;
         for user in &mut document.users {
@@ -57,6 +57,11 @@ impl SeedDocument {
     pub fn to_toml(&self) -> String {
         // Texts, numbers and lists only, so it can be written.
         toml::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// The seed as a JSON file.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 }
 

@@ -43,22 +43,22 @@ fn mistakes_have_line_and_column() {
             "line 9, column 11: there is no channel none",
         ),
         ("[settings]\nno_such = true\n", "line 9, column 1: there is no setting no_such"),
-        ("[settings]\ninvite_required = \"x\"\n", "line 9, column 1: invite_required must be"),
+        ("[settings]\ninvite_required = \"x\"\n", "line 9, column 1: invite_required must be true or false"),
         (
             "[[users]]\nemail = \"olga@acme.example\"\nfull_name = \"Olga\"\n",
-            ": olga@acme.example is used twice",
+            "line 9, column 9: two accounts have the address olga@acme.example",
         ),
         (
             "[[users]]\nemail = \"Olga@ACME.example\"\nfull_name = \"Olga\"\n",
-            "line 9, column 9: Olga@ACME.example is used twice",
+            "line 9, column 9: two accounts have the address Olga@ACME.example",
         ),
         (
             "[[channels]]\nname = \"plans\"\n[[channels]]\nname = \"Plans\"\n",
-            "line 11, column 8: the channel Plans is there twice",
+            "line 11, column 8: two channels have the name Plans",
         ),
         (
             "[[channels]]\nname = \"c\"\nsubscribers = \"all\"\n",
-            "expected \"everyone\", \"members\", \"moderators\" or a list of addresses",
+            "line 10, column 15: expected \"everyone\", \"members\", \"moderators\" or a list of addresses",
         ),
         (
             "[[channels]]\nname = \"c\"\n[[topics]]\nchannel = \"c\"\nname = \"t\"\nmessages = [\"hi\"]\n",
@@ -67,7 +67,7 @@ fn mistakes_have_line_and_column() {
     ];
     for (more, expected) in cases {
         let error = with(more);
-        assert!(error.contains(expected), "{error}\n{expected}");
+        assert!(error.starts_with(expected), "{error}\n{expected}");
     }
     let error = SeedDocument::read("{\n  \"name\": 5}").unwrap_err().to_string();
     assert!(error.starts_with("line 2, column 11: invalid type"), "{error}");
@@ -84,4 +84,97 @@ fn seed_has_at_most_ten_thousand_people() {
     assert!(check::check(&seed).is_ok());
     seed.users.push(content::User { email: "pia@acme.example".to_owned(), ..olga });
     assert_eq!(check::check(&seed).unwrap_err().why, "there are 10001 users, more than 10000");
+}
+
+const MORE: &str = r#"[[users]]
+email = "pia@acme.example"
+full_name = "Olga P"
+[[channels]]
+name = "c"
+[[topics]]
+channel = "c"
+name = "zzzz: +1 x@acme.example -"
+writers = ["pia@acme.example", "olga@acme.example"]
+messages = ["zzzz", "+1", "x@acme.example", { from = "pia@acme.example", text = "-" }]
+changes = [
+  { reacted = { message = 0, by = "olga@acme.example", emoji = "+1" } },
+  { reacted = { message = 3, by = "olga@acme.example", emoji = "+1" } },
+]
+"#;
+
+/// Right, wrong, and the mistake.
+const CASES: [(&str, &str, &str); 11] = [
+    (OLGA, "", "line 4, column 3: none of these users is an owner"),
+    ("role = \"owner\"", "role = \"guest\"", "line 4, column 3: none of these users is an owner"),
+    ("\"Olga P\"", "\"\"", "line 10, column 13: the name of pia@acme.example cannot be used: "),
+    ("email = \"pia@acme.example\"", "email = \"-\"", "line 9, column 9: `-` is not an e-mail address"),
+    (
+        "full_name = \"Olga\"",
+        "full_name = \"Olga\"\npassword = \"\"",
+        "line 7, column 12: a password must not be empty",
+    ),
+    (
+        ", emoji = \"+1\" } },\n]",
+        ", emoji = \"zzzz\" } },\n]",
+        "line 20, column 64: there is no emoji with the name `zzzz`",
+    ),
+    (", text = \"-\"", ", text = \"\"", "line 17, column 81: the text of a message must not be empty"),
+    (
+        "writers = [\"pia@acme.example\"",
+        "writers = [\"x@acme.example\"",
+        "line 16, column 12: there is no account x@acme.example",
+    ),
+    (
+        "message = 3",
+        "message = 4",
+        "line 20, column 27: there is no message 4: they are numbered from 0 to 3",
+    ),
+    (
+        "{ from = \"pia@acme.example\"",
+        "{ from = \"x@acme.example\"",
+        "line 17, column 54: there is no account x@acme.example",
+    ),
+    (
+        "message = 3, by = \"olga@",
+        "message = 3, by = \"x@",
+        "line 20, column 35: there is no person x@acme.example",
+    ),
+];
+
+fn expect_mistake(wrong: &str, expected: &str) {
+    let error = SeedDocument::read(wrong).unwrap_err().to_string();
+    assert!(error.starts_with(expected), "{error}\n{expected}");
+    // The same in JSON, which has each entry on a line of its own.
+    let document: content::SeedDocument = toml::from_str(wrong).unwrap();
+    let json = document.to_json();
+    let error = SeedDocument::read(&json).unwrap_err().to_string();
+    let line: usize = error.split([' ', ',']).nth(1).unwrap().parse().unwrap();
+    let line = json.lines().nth(line - 1).unwrap();
+    let why = expected.split_once(": ").unwrap().1;
+    assert!(error.contains(why), "{error}");
+    let named = why.split([' ', '`']).find(|word| word.contains('@') || ["zzzz", "4", "-"].contains(word));
+    assert!(named.is_none_or(|name| line.contains(name)) || line.contains("full_name"), "{error}: {line}");
+}
+
+/// The text of each mistake is in the file before, where it is right.
+#[test]
+fn mistakes_are_found_where_they_are_and_not_where_the_text_is_first() {
+    let right = format!("{START}{OLGA}{MORE}");
+    assert!(SeedDocument::read(&right).is_ok(), "{:?}", SeedDocument::read(&right).err());
+    for (good, bad, expected) in CASES {
+        assert!(right.contains(good), "{good}");
+        let creator = if bad.is_empty() { "pia@acme.example" } else { "olga@acme.example" };
+        let wrong = right
+            .replacen(good, bad, 1)
+            .replace("creator = \"olga@acme.example\"", &format!("creator = \"{creator}\""));
+        expect_mistake(&wrong, expected);
+    }
+}
+
+#[test]
+fn messages_of_conversations_cannot_be_moved() {
+    let more = "[[conversations]]\npeople = [\"olga@acme.example\"]\nmessages = [\"Hi\"]\n\
+                changes = [{ moved = { by = \"olga@acme.example\", topic = \"t\" } }]\n";
+    let error = SeedDocument::read(&format!("{START}{OLGA}{more}")).unwrap_err().to_string();
+    assert!(error.starts_with("line 11, column 12: messages of a conversation have no topic"), "{error}");
 }
