@@ -9,6 +9,7 @@ mod channels;
 pub mod faults;
 mod files;
 mod folder;
+pub mod kept_seeds;
 mod lists;
 mod messages;
 mod people;
@@ -28,14 +29,9 @@ pub const SAMPLE_NAME: &str = "Zulip Dev";
 
 /// The organization at the root; creates the sample organization if there is none.
 pub async fn ensure_sample(server: &Server) -> Result<RealmHandle, DomainError> {
-    ensure_seeded(server, &SeedDocument::sample()).await
-}
-
-/// The organization at the root; creates one with the content of a seed if there is none.
-pub async fn ensure_seeded(server: &Server, seed: &SeedDocument) -> Result<RealmHandle, DomainError> {
     match server.realm_by_subdomain("") {
         Some(realm) => Ok(realm),
-        None => new_seeded(server, "", seed).await,
+        None => new_seeded(server, "", &SeedDocument::sample()).await,
     }
 }
 

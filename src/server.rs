@@ -4,9 +4,10 @@ use crate::api::shared::SharedJson;
 use crate::certificates::TlsProblem;
 use crate::config::{Config, ConfigError};
 use crate::describe::describe_error;
+use crate::dev::kept_seeds::{KeptSeeds, SeedConflict};
 use crate::dev::seed::SeedDocument;
 use crate::dev::tools::DevTools;
-use crate::dev::{ensure_seeded, is_marked, mark, store_files};
+use crate::dev::{is_marked, mark, new_seeded, store_files};
 use crate::hosts::Hosts;
 use crate::http::app::App;
 use crate::http::listener::listen_on;
@@ -66,6 +67,8 @@ pub enum ServeError {
     #[error("cannot write to the data folder {}: {reason}", path.display())]
     Mark { path: PathBuf, reason: std::io::Error },
     #[error(transparent)]
+    Seed(#[from] SeedConflict),
+    #[error(transparent)]
     Config(#[from] ConfigError),
     /// The folder of files cannot be created, or the options for S3 are inconsistent.
     #[error("{0}; see [blobs] in the configuration")]
@@ -106,7 +109,7 @@ pub struct Setup {
     pub is_development: bool,
     /// Whether acknowledged changes are on disk. False only for temporary data.
     pub is_durable: bool,
-    /// Development: what organizations begin with, instead of the sample.
+    /// Development: what organizations begin with, instead of the sample or what is in the data folder.
     pub seed: Option<Arc<SeedDocument>>,
 }
 
@@ -205,8 +208,7 @@ async fn start(
     let actors = Server::start(options).await?;
     let blobs = Blobs::open(&setup.config.blobs, setup.config.files(), setup.is_durable)?;
     if let Some(tools) = &tools {
-        mark_folder(&setup.config.data, true)?;
-        seed(&actors, &blobs, &tools.seed).await?;
+        seed_or_stop(&actors, &blobs, tools, &setup).await?;
     }
     fail_pending_exports(&actors).await;
     let partial_uploads = PartialUploads::open(&setup.config.data, setup.is_durable)?;
@@ -233,10 +235,11 @@ async fn start(
     }
 }
 
-/// The tools of a development server.
+/// The tools of a development server. On a node of a cluster, the other nodes do not know what is in this folder.
 fn tools(setup: &Setup, clock: &Arc<dyn Clock>) -> DevTools {
-    let seed = setup.seed.clone().unwrap_or_else(|| Arc::new(SeedDocument::sample()));
-    DevTools::new(Arc::new(ShiftedClock::new(clock.clone())), seed)
+    let is_kept = setup.is_durable && !setup.config.cluster.is_on();
+    let kept = KeptSeeds::new(&setup.config.data, is_kept);
+    DevTools::new(Arc::new(ShiftedClock::new(clock.clone())), setup.seed.clone(), kept)
 }
 
 /// Runs a server beside the main one.
@@ -246,15 +249,50 @@ fn spawned(server: actix_web::dev::Server) -> ServerHandle {
     handle
 }
 
-/// Makes the organization of a development server if it is missing, and the files that its seed names.
-async fn seed(actors: &Arc<Server>, blobs: &Blobs, seed: &SeedDocument) -> Result<(), ServeError> {
+/// Begins with a seed; without one that can be used, the actors stop.
+async fn seed_or_stop(
+    actors: &Arc<Server>,
+    blobs: &Blobs,
+    tools: &DevTools,
+    setup: &Setup,
+) -> Result<(), ServeError> {
+    let seeded = seed(actors, blobs, tools, setup).await;
+    if seeded.is_err() {
+        actors.clone().stop().await?;
+    }
+    seeded
+}
+
+/// Makes the organization of a development server if it is missing, and the files that its seed names. An organization that is
+/// there keeps its content, so another seed is refused.
+async fn seed(
+    actors: &Arc<Server>,
+    blobs: &Blobs,
+    tools: &DevTools,
+    setup: &Setup,
+) -> Result<(), ServeError> {
+    mark_folder(&setup.config.data, true)?;
     // In a cluster another node may have made it.
     if actors.is_placed_away("") {
         return Ok(());
     }
-    let realm = match ensure_seeded(actors, seed).await {
-        Err(_) if actors.is_made_away("").await => return Ok(()),
-        made => made?,
+    let seed = &tools.seed;
+    let realm = match actors.realm_by_subdomain("") {
+        Some(realm) => {
+            if setup.seed.is_some() {
+                tools.kept_seeds.check(seed)?;
+            }
+            realm
+        }
+        None => {
+            let path = &setup.config.data;
+            let kept = tools.kept_seeds.write(None, seed);
+            kept.map_err(|reason| ServeError::Mark { path: path.clone(), reason })?;
+            match new_seeded(actors, "", seed).await {
+                Err(_) if actors.is_made_away("").await => return Ok(()),
+                made => made?,
+            }
+        }
     };
     if let Err(reason) = store_files(blobs, realm.id(), seed).await {
         tracing::warn!(%reason, "the pictures of the sample organization are missing");

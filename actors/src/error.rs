@@ -73,6 +73,9 @@ pub enum DomainError {
     /// The organization is deactivated.
     #[error("the organization is deactivated")]
     RealmDeactivated,
+    /// Only organizations that a development server made from a seed can be reset.
+    #[error("the organization was not made from a seed, so there is nothing to reset it to")]
+    NotSeeded,
     /// The key is unknown, or belongs to another account.
     #[error("invalid api key")]
     InvalidApiKey,

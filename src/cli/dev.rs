@@ -1,7 +1,7 @@
 //! `millstream dev`: a server with the sample organization, for developers of clients.
 
 use super::config::environment;
-use super::data::Output;
+use super::data::{Output, print_text};
 use super::error::CliError;
 use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, Overrides, Sources};
@@ -12,6 +12,7 @@ use crate::server::{Running, Setup};
 use model::{Directory, User};
 use serde_json::json;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,13 +40,15 @@ pub struct DevArgs {
     /// Address and port to listen on; port 0 takes any free port [default: 127.0.0.1:9991]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
-    /// Begin with the organization of this file, in TOML or JSON, instead of the sample
+    /// Begin with the organization of this file, in TOML or JSON, instead of the sample. A data folder that has an organization
+    /// already is used only if it was made from the same seed
     #[arg(long, value_name = "FILE", conflicts_with = "empty")]
     seed: Option<PathBuf>,
-    /// Begin with an organization that has only an owner, desdemona@zulip.com
+    /// Begin with an organization that has only an owner, desdemona@zulip.com, instead of the sample
     #[arg(long)]
     empty: bool,
-    /// Write the sample organization (with --empty or --seed: theirs) as a seed file to standard output, and exit
+    /// Write the sample organization (with --empty or --seed: theirs) as a seed file to standard output, and exit: in TOML, or
+    /// with --output json in JSON
     #[arg(long)]
     print_seed: bool,
     /// Apply the rate limits of a production server
@@ -66,16 +69,16 @@ impl DevArgs {
         self.load_with(environment().collect())
     }
 
-    /// The organization to begin with.
-    fn read_seed(&self) -> Result<SeedDocument, CliError> {
+    /// The organization to begin with, if one was asked for.
+    fn read_seed(&self) -> Result<Option<SeedDocument>, CliError> {
         let Some(path) = &self.seed else {
-            return Ok(if self.empty { SeedDocument::empty() } else { SeedDocument::sample() });
+            return Ok(self.empty.then(SeedDocument::empty));
         };
         let text = std::fs::read_to_string(path).map_err(|reason| {
             CliError::Refused(format!("cannot read the seed {}: {reason}", path.display()))
         })?;
         let wrong = |error: SeedError| CliError::Refused(format!("{}: {error}", path.display()));
-        SeedDocument::read(&text).map_err(wrong)
+        SeedDocument::read(&text).map(Some).map_err(wrong)
     }
 
     fn load_with(&self, environment: Vec<(String, String)>) -> Result<Config, ConfigError> {
@@ -98,7 +101,12 @@ impl DevArgs {
 pub fn run(args: &DevArgs) -> Result<(), CliError> {
     let seed = args.read_seed()?;
     if args.print_seed {
-        print!("{}", seed.to_toml());
+        let seed = seed.unwrap_or_else(SeedDocument::sample);
+        let text = match args.output {
+            Output::Text => seed.to_toml(),
+            Output::Json => seed.to_json(),
+        };
+        print_text(&text);
         return Ok(());
     }
     let mut config = args.load()?;
@@ -112,7 +120,7 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
     let is_durable = temporary.is_none();
     let data = config.data.clone();
     let load = || args.load().map(|config| config.with_data(data.clone()));
-    let seed = Some(Arc::new(seed));
+    let seed = seed.map(Arc::new);
     let setup = Setup { config, routes: development_table(), is_development: true, is_durable, seed };
     run_until_stopped(setup, load, |running| {
         match args.output {
@@ -120,8 +128,12 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
             Output::Json => print_greeting(&readiness(running)),
         }
         if let Some(file) = &args.ready_file {
-            let what = "cannot write the file of --ready-file";
-            write_whole(file, &readiness(running)).map_err(|reason| CliError::System { what, reason })?;
+            write_whole(file, &readiness(running)).map_err(|reason| {
+                CliError::Refused(format!(
+                    "cannot write the file of --ready-file, {}: {reason}",
+                    file.display()
+                ))
+            })?;
         }
         Ok(())
     })
@@ -153,11 +165,16 @@ fn readiness(running: &Running) -> String {
 
 /// Writes a file that is complete as soon as it exists.
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    writeln!(file, "{text}")?;
-    file.persist(path)?;
-    Ok(())
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let unfinished = PathBuf::from(name);
+    let mut options = std::fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+    let written = writeln!(file, "{text}").and_then(|()| std::fs::rename(&unfinished, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    written
 }
 
 /// Prints the URL and an example call.

@@ -3,11 +3,13 @@
 
 use super::calls::CallLog;
 use super::faults::Faults;
+use super::kept_seeds::KeptSeeds;
 use super::seed::SeedDocument;
 use actors::ShiftedClock;
 use model::RealmId;
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::io;
 use std::sync::Arc;
 
 /// The tools of a development server.
@@ -17,31 +19,48 @@ pub struct DevTools {
     pub calls: CallLog,
     /// What new organizations get, unless they are given a seed of their own.
     pub seed: Arc<SeedDocument>,
+    pub kept_seeds: KeptSeeds,
     /// The seeds of organizations that have one of their own.
     own_seeds: Mutex<HashMap<RealmId, Arc<SeedDocument>>>,
 }
 
 impl DevTools {
-    /// Tools without faults and calls, and a clock that shows the right time.
-    pub fn new(clock: Arc<ShiftedClock>, seed: Arc<SeedDocument>) -> Self {
+    /// Tools without faults and calls, and a clock that shows the right time. Without a seed that was asked for it is the one
+    /// that the data folder was made from, and for a new one the sample.
+    pub fn new(clock: Arc<ShiftedClock>, seed: Option<Arc<SeedDocument>>, kept_seeds: KeptSeeds) -> Self {
+        let begun = || kept_seeds.read(None).unwrap_or_else(SeedDocument::sample);
         Self {
             clock,
             faults: Faults::default(),
             calls: CallLog::default(),
-            seed,
+            seed: seed.unwrap_or_else(|| Arc::new(begun())),
+            kept_seeds,
             own_seeds: Mutex::default(),
         }
     }
 
     /// Remembers the seed of an organization.
-    pub fn set_seed(&self, realm: RealmId, seed: Arc<SeedDocument>) {
+    ///
+    /// # Errors
+    /// Those of the file system, if the data is kept.
+    pub fn set_seed(&self, realm: RealmId, seed: Arc<SeedDocument>) -> io::Result<()> {
         if !Arc::ptr_eq(&seed, &self.seed) {
+            self.kept_seeds.write(Some(realm), &seed)?;
             self.own_seeds.lock().insert(realm, seed);
         }
+        Ok(())
     }
 
     /// The seed of an organization.
     pub fn seed_of(&self, realm: RealmId) -> Arc<SeedDocument> {
-        self.own_seeds.lock().get(&realm).unwrap_or(&self.seed).clone()
+        let known = self.own_seeds.lock().get(&realm).cloned();
+        known.or_else(|| self.read_seed(realm)).unwrap_or_else(|| self.seed.clone())
+    }
+
+    /// The seed of an organization that an earlier run of the server made.
+    fn read_seed(&self, realm: RealmId) -> Option<Arc<SeedDocument>> {
+        let seed = Arc::new(self.kept_seeds.read(Some(realm))?);
+        self.own_seeds.lock().insert(realm, seed.clone());
+        Some(seed)
     }
 }

@@ -122,6 +122,7 @@ fn lasting_reason(error: &DomainError) -> Option<String> {
         | DomainError::EmailInUse(_)
         | DomainError::LinkUsed
         | DomainError::WrongPassword
+        | DomainError::NotSeeded
         | DomainError::InvalidApiKey => None,
     }
 }

@@ -45,7 +45,7 @@ impl Server {
     /// end; ids and keys are those of the beginning. For development servers.
     ///
     /// # Errors
-    /// Those of every command, and `Storage`.
+    /// Those of every command, `Storage`, and `NotSeeded`.
     pub async fn reset_realm(&self, realm: &RealmHandle, seen: &[Seen<'_>]) -> Result<(), DomainError> {
         let (log, id) = (self.log_of(realm.id()), realm.id());
         let read = tokio::task::spawn_blocking(move || seed_frames(&*log, id));
@@ -98,13 +98,17 @@ fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, Dom
     for frame in log.read(realm.0, 1).map_err(StoreError::from)? {
         let stored = frame.map_err(StoreError::from)?;
         let facts = storage::decode_frame(&stored.payload)?.facts;
+        // Every other way to make an organization is recorded as an act.
+        if facts.iter().any(|fact| matches!(fact, Fact::Act(_))) {
+            break;
+        }
         let is_last = matches!(facts.last(), Some(Fact::Push(fact)) if is_end(fact));
         frames.push(facts);
         if is_last {
             return Ok(frames);
         }
     }
-    Err(DomainError::Storage("the organization was not made from a seed".to_owned()))
+    Err(DomainError::NotSeeded)
 }
 
 /// Whether this is the last fact of a seed.

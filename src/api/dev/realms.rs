@@ -5,6 +5,7 @@ use super::tools;
 use crate::dev::seed::{SeedDocument, SeedError};
 use crate::dev::{new_seeded, store_files};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, reply};
+use actors::DomainError;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -57,7 +58,7 @@ pub async fn create(app: App, Params(new): Params<NewOrganization>) -> HandlerRe
     }
     let realm = new_seeded(&app.server, &subdomain, &seed).await?;
     store_files(&app.blobs, realm.id(), &seed).await?;
-    tools.set_seed(realm.id(), seed);
+    tools.set_seed(realm.id(), seed).map_err(|error| DomainError::Storage(error.to_string()))?;
     let directory = realm.directory();
     let url = app.hosts.url(&realm, None);
     let users = directory.users().filter(|user| user.is_active && !user.is_system_bot());

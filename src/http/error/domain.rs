@@ -102,6 +102,9 @@ impl From<DomainError> for ApiError {
             DomainError::RealmDeactivated => {
                 Self::new(Code::REALM_DEACTIVATED, "This organization has been deactivated")
             }
+            DomainError::NotSeeded => Self::bad_request(
+                "This organization was not made from a seed, so there is nothing to reset it to",
+            ),
             DomainError::InvalidApiKey => Self::new(Code::UNAUTHORIZED, "Invalid API key"),
         }
     }

@@ -73,6 +73,8 @@ impl Backups {
         // Its first segments may have been removed meanwhile, after a new base was made.
         adding.add_bases()?;
         adding.add_folder("blobs")?;
+        // Of development servers: what a reset goes back to.
+        adding.add_folder("seeds")?;
         self.sync()?;
         adding.manifest.write(&*self.place)?;
         self.sync()?;

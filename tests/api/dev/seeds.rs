@@ -56,6 +56,14 @@ async fn printed_seed_makes_the_same_organization() {
     }
 }
 
+#[test]
+fn seed_is_printed_in_the_form_that_was_asked_for() {
+    let (status, printed) = ServerProcess::run(&["dev", "--print-seed", "--empty", "--output", "json"]);
+    let seed: Value = serde_json::from_str(&printed).unwrap();
+    assert!(status.success());
+    assert_eq!((&seed["name"], &seed["users"][0]["role"]), (&json!("Empty"), &json!("owner")));
+}
+
 #[tokio::test]
 async fn empty_organization_has_an_owner_and_no_channels() {
     let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--empty"], &[]);
@@ -162,6 +170,82 @@ async fn reset_survives_a_restart() {
     t.anonymous().post("/dev/reset", &[]).ok().await;
     let t = TestServer::builder().development().on(t.stop().await).start().await;
     assert_eq!(picture(&t.user("hamlet")).await, before);
+}
+
+fn stop(server: ServerProcess) {
+    server.terminate();
+    assert!(server.wait().success());
+}
+
+/// An organization with a person who was seen a minute ago.
+fn seed_file(folder: &std::path::Path, name: &str) -> String {
+    let file = folder.join(format!("{name}.toml"));
+    let text = format!(
+        "name = \"{name}\"\nemail_domain = \"acme.example\"\ncreator = \"olga@acme.example\"\n\
+         [[users]]\nemail = \"olga@acme.example\"\nfull_name = \"Olga\"\nrole = \"owner\"\n\
+         [[seen]]\nemail = \"olga@acme.example\"\nsecs_ago = 60\n"
+    );
+    std::fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+#[tokio::test]
+async fn kept_data_accepts_only_the_seed_that_it_was_made_from() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let (acme, other) = (seed_file(folder.path(), "Acme"), seed_file(folder.path(), "Other"));
+    let start = ["dev", "--listen", "127.0.0.1:0", "--data", &data];
+    let with_seed = [&start[..], &["--seed", &acme]].concat();
+    stop(ServerProcess::start(&with_seed, &[]));
+    for more in [&["--seed", &*other][..], &["--empty"]] {
+        let (status, output) = ServerProcess::run(&[&start[..], more].concat());
+        assert!(!status.success() && output.contains("made from another seed"), "{output}");
+        assert!(output.contains("omit --seed and --empty"), "{output}");
+    }
+    // The same seed in other words.
+    let text = std::fs::read_to_string(&acme).unwrap();
+    std::fs::write(&acme, format!("# a comment\n{text}")).unwrap();
+    stop(ServerProcess::start(&with_seed, &[]));
+    std::fs::remove_dir_all(folder.path().join("data/seeds")).unwrap();
+    let (status, output) = ServerProcess::run(&with_seed);
+    assert!(!status.success() && output.contains("it is not known from which seed"), "{output}");
+}
+
+#[tokio::test]
+async fn reset_goes_back_to_the_seeds_of_kept_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let acme = seed_file(folder.path(), "Acme");
+    let start = ["dev", "--listen", "127.0.0.1:0", "--data", &data];
+    let server = ServerProcess::start(&[&start[..], &["--seed", &acme]].concat(), &[]);
+    let own = std::fs::read_to_string(seed_file(folder.path(), "Own")).unwrap();
+    let own = own.replace("secs_ago = 60", "secs_ago = 5000");
+    let made = server.anonymous().post("/dev/realms", &[("subdomain", &"own"), ("seed", &own)]).ok().await;
+    let key = made["users"][0]["api_key"].as_str().unwrap().to_owned();
+    stop(server);
+    // Without the option: the seeds are those of the folder, not the sample.
+    let server = ServerProcess::start(&start, &[]);
+    let mut olga = server.anonymous();
+    (olga.email, olga.api_email) = ("olga@acme.example".into(), "olga@acme.example".into());
+    let login =
+        server.anonymous().post("/dev_fetch_api_key", &[("username", &"olga@acme.example")]).ok().await;
+    let port = server.url.rsplit(':').next().unwrap().to_owned();
+    let hosts = [(format!("127.0.0.1:{port}"), login["api_key"].as_str().unwrap().to_owned(), 60)];
+    let hosts = hosts.into_iter().chain([(format!("own.localhost:{port}"), key, 5000)]);
+    for (host, key, secs_ago) in hosts {
+        olga.key = key;
+        server.anonymous().post("/dev/reset", &[]).header("Host", &host).ok().await;
+        let presence = olga.get("/users/olga@acme.example/presence", &[]).header("Host", &host).ok().await;
+        let seen = presence["presence"]["aggregated"]["timestamp"].as_f64().unwrap();
+        let now = server.anonymous().get("/dev/clock", &[]).ok().await["time"].as_f64().unwrap();
+        assert!((secs_ago..secs_ago + 60).contains(&((now - seen) as u64)), "{presence}");
+    }
+    let create = ["realm", "create", "Plain", "--subdomain", "plain", "--data", &data];
+    let owner = ["--owner-email", "o@plain.example", "--owner-name", "Odo"];
+    let (status, output) = ServerProcess::run(&[&create[..], &owner].concat());
+    assert!(status.success(), "{output}");
+    let reset = server.anonymous().post("/dev/reset", &[]).header("Host", &format!("plain.localhost:{port}"));
+    reset.bad("This organization was not made from a seed, so there is nothing to reset it to").await;
 }
 
 #[tokio::test]

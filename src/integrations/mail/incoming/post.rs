@@ -270,6 +270,7 @@ impl Refusal {
             | DomainError::EmailInUse(_)
             | DomainError::LinkUsed
             | DomainError::WrongPassword
+            | DomainError::NotSeeded
             | DomainError::SearchNotReady
             | DomainError::SearchTooBroad
             | DomainError::InvalidApiKey => {
