@@ -35,7 +35,10 @@ pub struct RecordedCall {
     pub parameters: Parameters,
     /// The parameters that the endpoint does not know.
     pub ignored_parameters: Vec<String>,
-    pub status: u16,
+    /// The status that was sent; null if a fault closed the connection before.
+    pub status: Option<u16>,
+    /// The id of the fault that the call had.
+    pub fault: Option<u32>,
     /// The code of an error.
     pub code: Option<&'static str>,
     /// The text of an error.

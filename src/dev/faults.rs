@@ -13,8 +13,8 @@ pub const FAULTS_MAX: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FaultKind {
-    /// An error response; the call has no effect.
-    Error { status: u16, code: Option<String>, msg: String },
+    /// An error response; the call has no effect. Without a code, and then without a text, a page as from a proxy.
+    Error { status: u16, code: Option<String>, msg: Option<String> },
     /// Status 429, RATE_LIMIT_HIT; the call has no effect.
     RateLimit { retry_after: f64 },
     /// The usual response, later.
@@ -31,14 +31,14 @@ pub enum FaultKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Target {
     /// None for every method.
-    pub method: Option<String>,
+    pub http_method: Option<String>,
     /// The path of a call: `*` is any text, `{name}` any text without a slash.
     pub path: String,
 }
 
 impl Target {
     fn includes(&self, method: &str, path: &str) -> bool {
-        self.method.as_deref().is_none_or(|expected| expected == method) && matches(&self.path, path)
+        self.http_method.as_deref().is_none_or(|expected| expected == method) && matches(&self.path, path)
     }
 }
 
@@ -124,20 +124,20 @@ impl Faults {
         before - state.faults.len()
     }
 
-    /// The fault of a call, which counts for it: the oldest that matches.
+    /// The fault of a call with its id, which counts for it: the oldest that matches.
     pub fn take(
         &self,
         realm: RealmId,
         (method, path): (&str, &str),
         now: MonotonicTime,
-    ) -> Option<FaultKind> {
+    ) -> Option<(u32, FaultKind)> {
         let mut state = self.0.lock();
         let fault = state.faults.iter_mut().find(|fault| {
             fault.realm == realm && !fault.is_over(now) && fault.target.includes(method, path)
         })?;
         fault.hits += 1;
         fault.times = fault.times.map(|times| times - 1);
-        Some(fault.kind.clone())
+        Some((fault.id, fault.kind.clone()))
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
         Fault {
             id: 0,
             realm: RealmId(1),
-            target: Target { method: Some("GET".to_owned()), path: path.to_owned() },
+            target: Target { http_method: Some("GET".to_owned()), path: path.to_owned() },
             kind: FaultKind::Disconnect,
             times,
             until: until.map(moment),

@@ -167,10 +167,16 @@ fn key_in_query(request: &HttpRequest) -> Result<String, ApiError> {
 }
 
 /// The caller on routes that do not require one.
-pub fn identify(app: &App, request: &HttpRequest, visitor: &Visitor) -> Option<Caller> {
+pub fn identify(app: &App, request: &HttpRequest, realm: Option<&RealmHandle>) -> Option<Caller> {
     let authorization = request.headers().get(header::AUTHORIZATION)?;
     let credentials = parse_authorization(Some(authorization.as_bytes())).ok()?;
-    authenticate(app, visitor.realm.as_ref(), &credentials).ok()
+    authenticate(app, realm, &credentials).ok()
+}
+
+/// The caller by an API key or a web session, whichever the request has.
+pub fn known_caller(app: &App, request: &HttpRequest, realm: Option<&RealmHandle>) -> Option<Caller> {
+    let by_session = || OpenSession::find(app, realm, request.headers()).ok().flatten();
+    identify(app, request, realm).or_else(|| by_session().map(|(caller, _)| caller))
 }
 
 /// Counts a call in the bucket of its row.
@@ -189,7 +195,7 @@ pub fn acquire(
         (Limit::Login, _) => return visitor.acquire(app, Bucket::LoginsByIp),
         (Limit::Page, _) => return visitor.acquire(app, Bucket::JoinsByIp),
         // Images need no account; calls with valid credentials are not counted.
-        (Limit::Picture, None) => match identify(app, request, visitor) {
+        (Limit::Picture, None) => match identify(app, request, visitor.realm.as_ref()) {
             Some(_) => return Ok(()),
             None => return visitor.acquire(app, Bucket::PicturesByIp),
         },

@@ -1,9 +1,11 @@
 //! Faults and the record of calls of a development server, around the response to a call. On other servers nothing
 //! happens here.
 
+use super::admit::known_caller;
 use super::app::App;
 use super::cut::Cut;
 use super::error::{ApiError, Code};
+use super::params::{BodyKind, Fields};
 use crate::dev::calls::RecordedCall;
 use crate::dev::faults::FaultKind;
 use crate::dev::tools::DevTools;
@@ -31,18 +33,25 @@ impl<'a> WatchedCall<'a> {
     pub fn begin(app: &'a App, realm: Option<&RealmHandle>, request: &HttpRequest) -> Option<Self> {
         let tools = app.tools.as_ref().filter(|_| !request.path().starts_with(TOOLS_PATH))?;
         let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
-        let realm = realm.map(RealmHandle::id);
         let call = (request.method().as_str(), request.path());
-        let fault = realm.and_then(|realm| tools.faults.take(realm, call, app.moment()));
+        let id = realm.map(RealmHandle::id);
+        let fault = id.and_then(|id| tools.faults.take(id, call, app.moment()));
         let client = client_name(None, text(header::USER_AGENT));
-        let record = RecordedCall::new(realm, app.clock.now(), call, &client);
+        let mut record = RecordedCall::new(id, app.clock.now(), call, &client);
+        let (id, fault) = fault.unzip();
+        record.fault = id;
+        if let Some(fault) = &fault {
+            record_fault((app, realm), request, fault, &mut record);
+        }
         Some(Self { tools, fault, record })
     }
 
     /// Applies what a fault does before the call; a response if the call must have no effect.
     pub async fn intercept(&mut self) -> Option<HttpResponse> {
         match self.fault.as_ref()? {
-            FaultKind::Error { status, code, msg } => Some(error_response(*status, code.as_deref(), msg)),
+            FaultKind::Error { status, code, msg } => {
+                Some(error_response(*status, code.as_deref(), msg.as_deref().unwrap_or_default()))
+            }
             FaultKind::RateLimit { retry_after } => {
                 Some(ApiError::rate_limited(*retry_after).into_response())
             }
@@ -55,10 +64,9 @@ impl<'a> WatchedCall<'a> {
         }
     }
 
-    /// Records the response, and applies what a fault does to it.
-    pub async fn end(self, response: HttpResponse) -> HttpResponse {
-        self.tools.calls.add(self.record);
-        match self.fault {
+    /// Applies what a fault does to the response, and records what is sent of it.
+    pub async fn end(mut self, response: HttpResponse) -> HttpResponse {
+        let response = match self.fault {
             Some(FaultKind::LoseResponse) => cut(response, Cut::Everything),
             Some(FaultKind::Truncate) => truncate(response).await,
             Some(
@@ -68,7 +76,39 @@ impl<'a> WatchedCall<'a> {
                 | FaultKind::Disconnect,
             )
             | None => response,
+        };
+        let is_lost = response.extensions().get() == Some(&Cut::Everything);
+        if is_lost {
+            (self.record.code, self.record.msg) = (None, None);
         }
+        self.record.status = (!is_lost).then(|| response.status().as_u16());
+        self.tools.calls.add(self.record);
+        response
+    }
+}
+
+/// Records what is known of a call that its fault keeps from its handler: the error, the caller, and the parameters of the
+/// URL.
+fn record_fault(
+    (app, realm): (&App, Option<&RealmHandle>),
+    request: &HttpRequest,
+    fault: &FaultKind,
+    record: &mut RecordedCall,
+) {
+    (record.code, record.msg) = match fault {
+        FaultKind::Error { code, msg, .. } => {
+            (code.as_deref().and_then(Code::of_name).map(Code::name), msg.clone())
+        }
+        FaultKind::RateLimit { retry_after } => {
+            let error = ApiError::rate_limited(*retry_after);
+            (error.code().map(Code::name), Some(error.msg().to_owned()))
+        }
+        FaultKind::Disconnect => (None, None),
+        FaultKind::Delay { .. } | FaultKind::LoseResponse | FaultKind::Truncate => return,
+    };
+    record.user = known_caller(app, request, realm).map(|caller| caller.user.delivery_email.to_string());
+    if let Ok(fields) = Fields::parse(request.query_string().as_bytes(), &BodyKind::Other, b"") {
+        record.set_parameters(fields.pairs());
     }
 }
 

@@ -154,7 +154,7 @@ async fn dispatch_here(
     match log_fields.watched {
         None => response,
         Some(mut watched) => {
-            (watched.record.status, watched.record.micros) = (status.as_u16(), micros);
+            watched.record.micros = micros;
             Box::pin(watched.end(response)).await
         }
     }
@@ -341,7 +341,8 @@ fn admit_head<'r>(
         return Ok(Head { found, route, admitted });
     }
     if *method == Method::POST && !matches!(content_kind(request), Ok(BodyKind::Other | BodyKind::Json)) {
-        let admitted = Admitted { caller: identify(app, request, &log_fields.visitor), session: None };
+        let admitted =
+            Admitted { caller: identify(app, request, log_fields.visitor.realm.as_ref()), session: None };
         return Ok(Head { found, route: None, admitted });
     }
     Err(ApiError::method_not_allowed(&found.methods()))

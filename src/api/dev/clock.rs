@@ -1,7 +1,7 @@
 //! `GET /dev/clock` and `POST /dev/clock`: the clock of the server (docs/dev-server.md#the-clock).
 
 use super::tools;
-use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, reply_field};
+use crate::http::{ApiError, App, Code, Fields, FromFields, HandlerResult, Params, reply_field};
 use model::Timestamp;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl FromFields for MoveClock {
             Self { time: fields.optional_int("time")?, advance_secs: fields.optional_int("advance_secs")? };
         let is_far = |secs: &u64| *secs > SECS_MAX;
         match moved {
-            Self { time: None, advance_secs: None } => Err(ApiError::missing_parameter("advance_secs")),
+            Self { time: None, advance_secs: None } => Err(missing()),
             Self { time: Some(time), .. } if is_far(&time) => Err(ApiError::invalid_parameter("time")),
             Self { advance_secs: Some(secs), .. } if is_far(&secs) => {
                 Err(ApiError::invalid_parameter("advance_secs"))
@@ -29,6 +29,12 @@ impl FromFields for MoveClock {
             moved => Ok(moved),
         }
     }
+}
+
+/// Which parameters move the clock.
+fn missing() -> ApiError {
+    let msg = "Missing 'advance_secs' (let so many seconds pass) or 'time' (set the date, in seconds)";
+    ApiError::new(Code::REQUEST_VARIABLE_MISSING, msg).with("var_name", "advance_secs")
 }
 
 /// Returns the time that the server has.

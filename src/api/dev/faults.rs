@@ -23,7 +23,7 @@ pub struct NewFault {
 impl FromFields for NewFault {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let target = Target {
-            method: fields.optional("http_method").map(|method| method.to_ascii_uppercase()),
+            http_method: fields.optional("http_method").map(|method| method.to_ascii_uppercase()),
             path: fields.required("path")?,
         };
         // No other path is ever called.
@@ -74,8 +74,24 @@ fn read_error(fields: &Fields) -> Result<FaultKind, ApiError> {
     if !(400..=599).contains(&status) {
         return Err(ApiError::invalid_parameter("status"));
     }
-    let msg = fields.optional("msg").unwrap_or_else(|| "This error was asked for".to_owned());
+    let msg = fields.optional("msg");
+    if code.is_none() && msg.is_some() {
+        return Err(ApiError::bad_request(
+            "'msg' needs 'code': without a code, the answer is a page as from a proxy, not JSON",
+        ));
+    }
+    let msg = code.is_some().then(|| msg.unwrap_or_else(|| "This error was asked for".to_owned()));
     Ok(FaultKind::Error { status, code, msg })
+}
+
+/// Refuses what was meant to add a fault: a POST with a parameter `method`, as clients send other methods, is another call.
+fn check_no_new_fault(fields: &Fields) -> Result<(), ApiError> {
+    match fields.pairs().any(|(name, _)| name == "kind") {
+        true => Err(ApiError::bad_request(
+            "A POST with 'method' is a call with that method. For which calls a fault is says 'http_method'",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Adds a fault.
@@ -94,8 +110,17 @@ pub async fn add(app: App, Realm(realm): Realm, Params(new): Params<NewFault>) -
     reply_field("id", &tools(&app)?.faults.add(fault, now).ok_or_else(full)?)
 }
 
+/// A list that takes no parameters.
+pub struct Listed;
+
+impl FromFields for Listed {
+    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        check_no_new_fault(fields).map(|()| Self)
+    }
+}
+
 /// Returns the faults that are not over.
-pub async fn list(app: App, Realm(realm): Realm) -> HandlerResult {
+pub async fn list(app: App, Realm(realm): Realm, Params(Listed): Params<Listed>) -> HandlerResult {
     reply_field("faults", &tools(&app)?.faults.list(realm.id(), app.moment()))
 }
 
@@ -104,6 +129,7 @@ pub struct OldFault(Option<u32>);
 
 impl FromFields for OldFault {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        check_no_new_fault(fields)?;
         Ok(Self(fields.optional_id("id")?))
     }
 }

@@ -44,7 +44,7 @@ async fn clock_is_set_and_runs_on() {
 async fn clock_without_a_time_or_too_far_is_refused() {
     let t = TestServer::builder().development().start().await;
     let missing = json!({
-        "msg": "Missing 'advance_secs' argument", "code": "REQUEST_VARIABLE_MISSING", "var_name": "advance_secs"
+        "msg": "Missing 'advance_secs' (let so many seconds pass) or 'time' (set the date, in seconds)", "code": "REQUEST_VARIABLE_MISSING", "var_name": "advance_secs"
     });
     t.anonymous().post("/dev/clock", &[]).refused(400, missing).await;
     t.anonymous().post("/dev/clock", &[("time", &u64::MAX)]).bad("Invalid time").await;

@@ -112,7 +112,11 @@ async fn queues_end_on_demand() {
 async fn invalid_faults_are_refused() {
     let t = TestServer::builder().development().start().await;
     let anonymous = t.anonymous();
-    let cases: [(Params<'_>, &str); 6] = [
+    let cases: [(Params<'_>, &str); 7] = [
+        (
+            &[("path", &"/"), ("kind", &"error"), ("msg", &"lost")],
+            "'msg' needs 'code': without a code, the answer is a page as from a proxy, not JSON",
+        ),
         (&[("path", &"/"), ("kind", &"explode")], "Invalid kind"),
         (&[("path", &"/"), ("kind", &"error"), ("code", &"NONE")], "Invalid code"),
         (&[("path", &"/"), ("kind", &"error"), ("status", &200)], "Invalid status"),
@@ -125,4 +129,25 @@ async fn invalid_faults_are_refused() {
     }
     let list = anonymous.get("/dev/faults", &[]).ok().await;
     assert_eq!(list["faults"], json!([]));
+}
+
+#[tokio::test]
+async fn method_of_a_fault_has_one_name() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
+    let posts: Params<'_> = &[("path", &"*/messages"), ("http_method", &"post"), ("kind", &"disconnect")];
+    add(&t, posts).await;
+    let list = anonymous.get("/dev/faults", &[]).ok().await;
+    let fault = list["faults"][0].as_object().unwrap();
+    assert_eq!((&fault["http_method"], fault.get("method")), (&json!("POST"), None));
+    // Clients send other methods in this way: without a refusal this one would remove all faults.
+    for method in ["DELETE", "GET"] {
+        let meant: Params<'_> = &[("path", &"*/messages"), ("method", &method), ("kind", &"disconnect")];
+        let msg =
+            "A POST with 'method' is a call with that method. For which calls a fault is says 'http_method'";
+        anonymous.post("/dev/faults", meant).bad(msg).await;
+    }
+    assert_eq!(anonymous.get("/dev/faults", &[]).ok().await["faults"], list["faults"]);
+    anonymous.post("/dev/faults", &[("method", &"DELETE")]).ok().await;
+    assert_eq!(anonymous.get("/dev/faults", &[]).ok().await["faults"], json!([]));
 }

@@ -1,6 +1,6 @@
 //! `GET /dev/requests` and `DELETE /dev/requests`.
 
-use crate::support::TestServer;
+use crate::support::{Params, TestServer};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -28,4 +28,63 @@ async fn calls_are_recorded_with_what_was_ignored() {
     assert_eq!(after["requests"], json!([login]));
     anonymous.delete("/dev/requests", &[]).ok().await;
     assert_eq!(anonymous.get("/dev/requests", &[]).ok().await["requests"], json!([]));
+}
+
+#[tokio::test]
+async fn record_says_what_a_fault_did() {
+    let t = TestServer::builder().development().start().await;
+    let (hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
+    let refused: Params<'_> =
+        &[("path", &"*/users"), ("kind", &"error"), ("code", &"BAD_NARROW"), ("msg", &"as you asked")];
+    let faults: [Params<'_>; 6] = [
+        refused,
+        &[("path", &"*/users"), ("kind", &"error"), ("status", &502)],
+        &[("path", &"*/users"), ("kind", &"rate_limit")],
+        &[("path", &"*/users"), ("kind", &"disconnect")],
+        &[("path", &"*/users"), ("kind", &"lose_response")],
+        &[("path", &"*/users"), ("kind", &"truncate")],
+    ];
+    let mut ids = Vec::new();
+    for fault in faults {
+        ids.push(anonymous.post("/dev/faults", fault).ok().await["id"].clone());
+    }
+    for _ in 0..=faults.len() {
+        let call = hamlet.call(reqwest::Method::GET, "/users", &[("client_gravatar", &"true")]).request;
+        // Some have no response.
+        if let Ok(response) = call.send().await {
+            let _ = response.bytes().await;
+        }
+    }
+    let limited = "API usage exceeded rate limit";
+    let mut expected = vec![
+        json!([ids[0], 400, "BAD_NARROW", "as you asked"]),
+        json!([ids[1], 502, null, null]),
+        json!([ids[2], 429, "RATE_LIMIT_HIT", limited]),
+        json!([ids[3], null, null, null]),
+        json!([ids[4], null, null, null]),
+        json!([ids[5], 200, null, null]),
+        json!([null, 200, null, null]),
+    ];
+    let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
+    for call in calls.as_array().unwrap() {
+        assert_eq!(
+            (&call["user"], &call["parameters"]),
+            (&json!(hamlet.email), &json!([["client_gravatar", "true"]]))
+        );
+        let found = json!([call["fault"], call["status"], call["code"], call["msg"]]);
+        assert_eq!(found, expected.remove(0));
+    }
+    assert!(expected.is_empty(), "{calls}");
+}
+
+#[tokio::test]
+async fn record_of_a_refused_call_has_no_user_without_valid_credentials() {
+    let t = TestServer::builder().development().start().await;
+    let (mut hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
+    anonymous.post("/dev/faults", &[("path", &"*/users"), ("kind", &"error"), ("times", &2)]).ok().await;
+    hamlet.key = "0".repeat(32);
+    assert_eq!(hamlet.get("/users", &[]).await.status, 500);
+    assert_eq!(anonymous.get("/users", &[]).await.status, 500);
+    let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
+    assert_eq!((&calls[0]["user"], &calls[1]["user"]), (&Value::Null, &Value::Null));
 }
