@@ -3,6 +3,7 @@
 use super::finding::Finding;
 use crate::config::{BlobKind, Config};
 use crate::integrations::blobs::{BlobName, Blobs, random_name};
+use crate::integrations::certificate_problem::certificate_problem;
 use crate::integrations::http_client;
 use crate::integrations::ldap::LdapDirectory;
 use crate::integrations::mail::smtp::Smtp;
@@ -113,8 +114,11 @@ async fn try_store(config: &Config) -> Result<(), String> {
     deleted.map_err(|error| format!("a file cannot be deleted: {error}"))
 }
 
-/// An error with its innermost cause: "error sending request" alone does not help.
+/// What is wrong with a certificate, or else the innermost cause: "error sending request" alone does not help.
 pub fn reason(error: &reqwest::Error) -> String {
+    if let Some(problem) = certificate_problem(error) {
+        return problem;
+    }
     let mut innermost: &dyn std::error::Error = error;
     while let Some(inner) = innermost.source() {
         innermost = inner;

@@ -5,6 +5,7 @@
 //! in no log.
 
 use crate::config::{Ldap, USER_PLACEHOLDER};
+use crate::integrations::certificate_problem::certificate_problem;
 use ldap3::{
     LdapConn, LdapConnSettings, LdapError, LdapResult, Scope, SearchEntry, SearchOptions, ldap_escape,
 };
@@ -60,7 +61,7 @@ pub enum LdapFailure {
 
 impl From<LdapError> for LdapFailure {
     fn from(error: LdapError) -> Self {
-        Self::Unavailable(error.to_string())
+        Self::Unavailable(certificate_problem(&error).unwrap_or_else(|| error.to_string()))
     }
 }
 

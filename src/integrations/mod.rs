@@ -2,6 +2,7 @@
 
 pub mod blobs;
 mod block_writer;
+pub mod certificate_problem;
 pub mod delivery;
 pub mod http_client;
 pub mod images;

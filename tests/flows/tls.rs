@@ -208,6 +208,27 @@ async fn health_check_trusts_only_the_configured_certificate() {
     assert!(!status.success() && text.contains("another certificate than tls.cert_file"), "{text}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_says_in_words_that_a_certificate_is_not_trusted() {
+    let case = Case::new();
+    let server = case.start(&[]);
+    let (data, socket) = (case.file("data").display().to_string(), case.file("data").join("control"));
+    crate::support::wait_until("the socket is there", || socket.exists()).await;
+    let url = format!("https://localhost:{}", address(&server).port());
+    let settings = [
+        ("MILLSTREAM_EXTERNAL_URL", url.as_str()),
+        ("MILLSTREAM_PUSH_SERVICE_URL", &url),
+        ("MILLSTREAM_PUSH_ORG_ID", "acme"),
+        ("MILLSTREAM_PUSH_ORG_KEY", "secret-of-acme"),
+    ];
+    let arguments = ["doctor", "--data", &data];
+    let (_, text) = tokio::task::block_in_place(|| ServerProcess::run_in(&arguments, &settings));
+    let sentence =
+        "its certificate is not from an authority that this machine trusts; use one of a public authority";
+    assert_eq!(text.matches(sentence).count(), 2, "{text}");
+    assert!(!text.contains("UnknownIssuer"), "{text}");
+}
+
 #[test]
 fn unusable_files_are_refused_at_the_start() {
     let case = Case::new();

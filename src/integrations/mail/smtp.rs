@@ -2,6 +2,7 @@
 
 use super::Email;
 use crate::config::{ConfigError, Mail, MailSecurity};
+use crate::integrations::certificate_problem::certificate_problem;
 use actors::outbox::{Delivery, DeliveryAttempt};
 use lettre::address::Address;
 use lettre::message::header::{HeaderName, HeaderValue};
@@ -136,6 +137,9 @@ fn judge(error: &Error) -> Delivery {
 
 /// An error with its causes: "connection error" alone is not helpful.
 fn why(error: &Error) -> String {
+    if let Some(problem) = certificate_problem(error) {
+        return problem;
+    }
     let mut words = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {
