@@ -20,8 +20,8 @@ use crate::http::{metrics_listener, operations};
 use crate::pages::about::SCRIPT_PATH;
 use crate::pages::emails::{emails_html, emails_json};
 use crate::pages::{
-    about, confirm_email, devlogin, find, home, integrations, join, login, password_reset, reference,
-    sign_up, static_files,
+    about, confirm_email, devlogin, favicon, find, home, integrations, join, login, password_reset,
+    reference, sign_up, static_files,
 };
 use actix_web::http::Method;
 
@@ -76,6 +76,7 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET, "/avatar/{user_id:int}/medium", Login::Spectator, Limit::Picture, pictures::redirect::by_id::<true>).file(),
         Route::new(Method::GET, "/avatar/{email:text}",         Login::Spectator, Limit::Picture, pictures::redirect::by_address::<false>).file(),
         Route::new(Method::GET, "/avatar/{email:text}/medium",  Login::Spectator, Limit::Picture, pictures::redirect::by_address::<true>).file(),
+        Route::new(Method::GET, "/favicon.ico", Login::None, Limit::Free, favicon::serve),
         Route::new(Method::GET, SCRIPT_PATH, Login::None, Limit::Free, about::script),
         Route::new(Method::GET, "/api",                    Login::None, Limit::Page, reference::list).page(),
         Route::new(Method::GET, "/api/",                   Login::None, Limit::Page, reference::list).page(),

@@ -57,5 +57,5 @@ const TAKEN: PageText<'static> =
 const DEACTIVATED: PageText<'static> = ("This account is deactivated", "Its address cannot be changed.");
 
 fn says(organization: &str, status: StatusCode, (title, text): PageText<'_>) -> HandlerResult {
-    page(status, &MessagePage { organization, title, text })
+    page(status, &MessagePage { organization, title, text, link: None })
 }

@@ -121,7 +121,7 @@ async fn send_list(app: &App, address: String) {
 /// Says that the lists were sent.
 pub async fn sent() -> HandlerResult {
     let text = "Each of the addresses that has an account on this server gets a list of its organizations.";
-    page(StatusCode::OK, &MessagePage { organization: "", title: "Check your email", text })
+    page(StatusCode::OK, &MessagePage { organization: "", title: "Check your email", text, link: None })
 }
 
 /// Shows the form for the name of an organization.

@@ -91,7 +91,7 @@ fn find(realm: Option<Realm>, key: &str) -> Result<(InvitationId, Entry), Box<Ha
 }
 
 fn message(status: StatusCode, organization: &str, title: &str, text: &str) -> HandlerResult {
-    page(status, &MessagePage { organization, title, text })
+    page(status, &MessagePage { organization, title, text, link: None })
 }
 
 fn ended(organization: &str, end: InvitationEnd) -> HandlerResult {

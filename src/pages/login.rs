@@ -9,6 +9,7 @@ use crate::http::{
     Address, ApiError, App, Caller, Code, Cookies, Fields, FormToken, FromFields, HandlerResult, OwnSession,
     Params, Realm, Reply, UserAgent,
 };
+use crate::units::counted;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actors::login::{random_secret, web_session_key};
@@ -83,7 +84,7 @@ pub(super) fn go_to(path: &str, headers: Vec<(HeaderName, HeaderValue)>) -> Hand
 pub(super) fn no_organization() -> HandlerResult {
     let text = "This server has no organization at this address. Check the address.";
     let title = "There is no organization here";
-    page(StatusCode::NOT_FOUND, &MessagePage { organization: "", title, text })
+    page(StatusCode::NOT_FOUND, &MessagePage { organization: "", title, text, link: None })
 }
 
 /// Shows the form; who is logged in already is led on.
@@ -169,8 +170,8 @@ fn problem_of(error: &ApiError) -> Option<(StatusCode, String)> {
         Code::REALM_DEACTIVATED => "This organization is deactivated.".to_owned(),
         Code::RATE_LIMIT_HIT => {
             let wait = error.extra("retry-after").and_then(serde_json::Value::as_f64).unwrap_or(60.0);
-            let minutes = (wait / 60.0).ceil().max(1.0);
-            let text = format!("Too many failed attempts. Try again in {minutes} minutes.");
+            let minutes = counted((wait / 60.0).ceil().max(1.0) as u64, "minute");
+            let text = format!("Too many failed attempts. Try again in {minutes}.");
             return Some((StatusCode::TOO_MANY_REQUESTS, text));
         }
         _ => return None,

@@ -7,6 +7,7 @@ pub mod app;
 pub mod confirm_email;
 pub mod devlogin;
 pub mod emails;
+pub mod favicon;
 pub mod find;
 pub mod home;
 pub mod integrations;
@@ -31,6 +32,15 @@ pub struct MessagePage<'p> {
     organization: &'p str,
     title: &'p str,
     text: &'p str,
+    /// What to do next, besides the start page.
+    link: Option<Link<'p>>,
+}
+
+/// A link of a page: its path and its words.
+#[derive(Clone, Copy)]
+pub struct Link<'p> {
+    path: &'p str,
+    words: &'p str,
 }
 
 /// A rendered page, which is never cached.

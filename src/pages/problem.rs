@@ -10,7 +10,7 @@ use askama::Template;
 /// Turns an error into a page with the same status and headers. If it cannot be rendered, it stays JSON.
 pub fn problem_page(error: ApiError) -> HttpResponse {
     let (title, text) = texts(&error);
-    let html = MessagePage { organization: "", title, text: &text }.render();
+    let html = MessagePage { organization: "", title, text: &text, link: None }.render();
     let mut response = error.into_response();
     let Ok(html) = html else { return response };
     let headers = response.headers_mut();

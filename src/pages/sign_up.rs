@@ -4,7 +4,7 @@
 use super::account_form::{Entry, JoinForm, address_text};
 use super::login::{go_to, no_organization};
 use super::open_to::why_not;
-use super::{MessagePage, page};
+use super::{Link, MessagePage, page};
 use crate::http::{
     ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm, RealmUrl,
 };
@@ -18,6 +18,8 @@ use rules::text::strip;
 
 /// Longest address, in bytes.
 const ADDRESS_BYTES_MAX: usize = 254;
+/// Where to get another link.
+const ANOTHER: Option<Link<'_>> = Some(Link { path: "/register/", words: "Request another link" });
 
 #[derive(Template)]
 #[template(path = "sign_up.html", config = "src/pages/askama.toml")]
@@ -45,7 +47,7 @@ impl FromFields for SignUpRequest {
 }
 
 fn refusal(realm: &RealmHandle, status: StatusCode, (title, text): (&str, &str)) -> HandlerResult {
-    says(realm, status, title, text)
+    says(realm, status, title, text, None)
 }
 
 /// Shows the form for the address.
@@ -155,22 +157,28 @@ fn find(app: &App, realm: Option<Realm>, key: &str) -> Result<Entry, Box<Handler
     }
     let directory = realm.directory();
     if directory.realm().has_link_expired(asked, realm.now()) {
-        let text = "It was valid for one day. Request another one at /register/.";
-        return Err(Box::new(says(&realm, StatusCode::GONE, "This link has expired", text)));
+        let (title, text) = ("This link has expired", "It was valid for one day.");
+        return Err(Box::new(says(&realm, StatusCode::GONE, title, text, ANOTHER)));
     }
     if let Err(problem) = check_new_address(&directory, &address) {
         let text = address_text(problem);
-        return Err(Box::new(says(&realm, StatusCode::GONE, "You cannot join", text)));
+        return Err(Box::new(says(&realm, StatusCode::GONE, "You cannot join", text, None)));
     }
     let greeting = "Create your account".to_owned();
     Ok(Entry { realm, directory, address: Some(address), greeting, offers_groups: true })
 }
 
 fn invalid_link(realm: &RealmHandle) -> HandlerResult {
-    let text = "A part of it may be missing. Copy the complete link, or request another one at /register/.";
-    says(realm, StatusCode::NOT_FOUND, "This link is not valid", text)
+    let text = "A part of it may be missing. Copy the complete link, or request another one.";
+    says(realm, StatusCode::NOT_FOUND, "This link is not valid", text, ANOTHER)
 }
 
-fn says(realm: &RealmHandle, status: StatusCode, title: &str, text: &str) -> HandlerResult {
-    page(status, &MessagePage { organization: &realm.directory().realm().name, title, text })
+fn says(
+    realm: &RealmHandle,
+    status: StatusCode,
+    title: &str,
+    text: &str,
+    link: Option<Link<'_>>,
+) -> HandlerResult {
+    page(status, &MessagePage { organization: &realm.directory().realm().name, title, text, link })
 }

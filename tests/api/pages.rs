@@ -264,6 +264,37 @@ async fn reset_mails_to_an_address_are_limited() {
 }
 
 #[tokio::test]
+async fn page_of_an_invalid_link_leads_to_another_link() {
+    let t = TestServer::builder().development().start().await;
+    let mut visitor = Visitor::new(&t);
+    for (path, another) in [
+        ("/accounts/password/reset/none", "/accounts/password/reset/"),
+        ("/accounts/do_confirm/none", "/register/"),
+    ] {
+        let page = visitor.get(path).await;
+        let link = format!("<p><a href=\"{another}\">Request another link</a></p>");
+        assert!(page.status == 404 && html(&page).contains(&link), "{page:?}");
+        let text = html(&page).replace(&format!("href=\"{another}\""), "");
+        assert!(!text.contains(another), "the path is text: {text}");
+    }
+}
+
+#[tokio::test]
+async fn every_page_has_an_icon_of_this_server() {
+    let t = TestServer::builder().development().start().await;
+    let mut visitor = Visitor::new(&t);
+    for path in ["/about", "/login/", "/register/", "/devlogin/", "/emails", "/api", "/accounts/go/"] {
+        let page = visitor.get(path).await;
+        let has_icon = |page: &str| page.contains("<link rel=\"icon\" href=\"/favicon.ico\"");
+        assert!(page.body.as_str().is_some_and(has_icon), "{path}: {page:?}");
+    }
+    let icon = t.anonymous().http.get(format!("{}/favicon.ico", t.url)).send().await.unwrap();
+    assert_eq!(icon.status().as_u16(), 200);
+    assert_eq!(icon.headers()["content-type"], "image/x-icon");
+    assert!(icon.bytes().await.unwrap().starts_with(&[0, 0, 1, 0]));
+}
+
+#[tokio::test]
 async fn organizations_are_found_by_mail_and_name() {
     let t = TestServer::builder().development().start().await;
     let acme = crate::support::people::create_second(t.server(), "acme").await;

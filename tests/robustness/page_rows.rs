@@ -32,6 +32,7 @@ const PAGES: &[Row] = &[
     row("GET /integrations", "", "", ""),
     row("GET /integrations/", "", "", ""),
     row("GET /integrations/{name:rest}", "", "", ""),
+    row("GET /favicon.ico", "", "", ""),
     row("GET /static/millstream/conversation.js", "", "", ""),
     row("GET /api", "", "", ""),
     row("GET /api/", "", "", ""),

@@ -134,6 +134,7 @@ async fn requests_without_credentials() {
         "/compatibility",
         "/desktop_home/",
         "/help",
+        "/favicon",
         "/join/",
         "/confirm_email/",
         "/emails",

@@ -60,7 +60,7 @@ pub async fn start(
         let text =
             "It has known security problems. Install the current version from https://zulip.com/apps/.";
         let title = "This version of the desktop app is too old";
-        return page(StatusCode::FORBIDDEN, &MessagePage { organization: &name, title, text });
+        return page(StatusCode::FORBIDDEN, &MessagePage { organization: &name, title, text, link: None });
     }
     let page = Page { bundle, realm_url, csrf_token: token.text, desktop: visit.desktop, query };
     match caller {

@@ -42,6 +42,7 @@ fn pages() -> Vec<Row> {
         open("GET /integrations", "", "ok"),
         open("GET /integrations/", "", "ok"),
         open("GET /integrations/{name:rest}", "", "none"),
+        open("GET /favicon.ico", "", "ok"),
         open("GET /static/millstream/conversation.js", "", "ok"),
         open("GET /api", "", "ok"),
         open("GET /api/", "", "ok"),
