@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 pub enum ClusterCommand {
     /// List the nodes, and the organizations with their owners
     Status(DataArgs),
-    /// Make a node give away everything that it owns, for an upgrade; waits until it owns nothing
+    /// Move all organizations off a node, before an upgrade; waits until it owns none
     Drain(NodeArgs),
     /// Let a node that was drained own organizations again
     Resume(NodeArgs),
     /// Move an organization to a node; waits until it is there
     Move(MoveArgs),
-    /// Let nodes store what only the newest version reads, once all have it; older versions cannot join any more
+    /// Let all nodes store what only the newest version can read, once all run it; older versions can no longer join
     Upgrade(DataArgs),
 }
 

@@ -8,9 +8,9 @@ use serde_json::json;
 
 /// Check what the server needs: folder, disk, limits, ports, clock, TLS, mail, push, LDAP, files, proxy
 ///
-/// Looks at this machine and at the services of the configuration, and says what to do. The server may run or not; run it as
-/// the server's user. Nothing stays changed: a file of the disk and one of S3 are written and deleted again, and no e-mail is sent without
-/// --send-test-to. The exit code is 1 if something keeps the server from working.
+/// Examines this machine and the configured services, and says what to do about each problem. The server may be running or
+/// stopped; run the command as the server's user. Nothing is changed: a test file is written to the disk and to S3 and deleted
+/// again, and no e-mail is sent without --send-test-to. The exit code is 1 if something keeps the server from working.
 #[derive(Debug, clap::Args)]
 pub struct DoctorArgs {
     /// Send a test e-mail to this address

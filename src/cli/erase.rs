@@ -15,8 +15,8 @@ const ASK_EVERY: Duration = Duration::from_millis(200);
 ///
 /// Deleting a message removes it from what people can read, but the journal keeps its text until it is erased, which the server
 /// does by itself (`storage.erase_interval_secs`). This command does it at once: it replaces the texts of deleted messages, and of
-/// old versions where the organization hides the edit history, in the journal, and makes everything that is derived from the
-/// journal anew. It cannot be undone. Backups that were made before keep the texts until they are removed.
+/// old versions where the organization hides the edit history, in the journal, and rebuilds everything that is derived
+/// from the journal. It cannot be undone. Backups that were made before keep the texts until they are removed.
 #[derive(Debug, clap::Args)]
 pub struct EraseArgs {
     #[command(flatten)]

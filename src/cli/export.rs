@@ -22,10 +22,10 @@ const ASK_EVERY: Duration = Duration::from_millis(300);
 /// Export an organization; the server may be running
 ///
 /// Writes an archive in the format of Zulip's exports, which Zulip and `millstream import zulip` read. Passwords, API keys and
-/// sessions are not in it. The file has its name once it is complete.
+/// sessions are not in it. The archive appears under its name only when it is complete.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// Subdomain of the organization (default: the one without)
+    /// Subdomain of the organization (default: none)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
     realm: String,
     /// The archive to write, such as acme.tar.gz; it must not exist

@@ -22,7 +22,7 @@ pub struct OutboxArgs {
 enum OutboxCommand {
     /// List the pending deliveries, and the newest ones that were given up
     List(DataArgs),
-    /// Attempt a delivery again at once, or all that were given up
+    /// Retry one delivery, or all that were given up, immediately
     Retry(RetryArgs),
     /// Remove a delivery
     Drop(DropArgs),

@@ -20,15 +20,15 @@ pub enum UserCommand {
     Deactivate(AccountArgs),
     /// Reactivate an account
     Reactivate(AccountArgs),
-    /// Delete an account, and its messages, for ever
+    /// Delete an account and its messages permanently
     Delete(UserDeleteArgs),
     /// Print an account's API key
     ApiKey(AccountArgs),
-    /// Log an account, or all of an organization, out everywhere, and replace the API keys
+    /// Log out one account, or all accounts of an organization, everywhere, and replace their API keys
     EndSessions(UserEndArgs),
     /// Grant an account a permission that the API cannot grant
     Grant(UserMarkArgs),
-    /// Revoke such a permission
+    /// Revoke a permission that was granted with `user grant`
     Revoke(UserMarkArgs),
 }
 
@@ -119,7 +119,7 @@ pub struct UserDeleteArgs {
     /// Keep the messages that the account has sent; they are shown as those of a deleted user
     #[arg(long)]
     keep_messages: bool,
-    /// Required, because it cannot be undone
+    /// Confirm the deletion; required, because it cannot be undone
     #[arg(long)]
     yes: bool,
 }

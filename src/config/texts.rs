@@ -43,7 +43,7 @@ pub(super) fn check_token(text: &str) -> Result<(), String> {
     let is_token = (16..=200).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
     match text.is_empty() || is_token {
         true => Ok(()),
-        false => Err("must have 16 to 200 characters without spaces, letters of ASCII only".to_owned()),
+        false => Err("must have 16 to 200 printable ASCII characters, without spaces".to_owned()),
     }
 }
 

@@ -3,8 +3,11 @@
 /// Names and explanations, which `GET /metrics` shows as `HELP`. A test compares them with what is shown, and with the
 /// dashboard and alerts below `packaging/monitoring`.
 pub const METRICS: &[(&str, &str)] = &[
-    ("millstream_answers_in_line", "Responses that wait to be encoded, by kind."),
-    ("millstream_answers_refused_total", "Requests refused because too many waited to be encoded, by kind."),
+    ("millstream_answers_in_line", "Requests whose responses are being encoded or wait for it, by kind."),
+    (
+        "millstream_answers_refused_total",
+        "Requests refused because too many responses were waiting to be encoded, by kind.",
+    ),
     ("millstream_build_info", "1, with the version of the server."),
     ("millstream_checkpoint_bytes", "Size of the newest checkpoint."),
     ("millstream_checkpoint_failures_total", "Checkpoints that could not be written."),

@@ -26,7 +26,7 @@ pub async fn metrics(app: App, authorization: Authorization) -> HandlerResult {
         return Err(ApiError::not_found());
     }
     if !is_allowed(&settings.token.0, authorization.0.as_ref()) {
-        return Err(ApiError::new(Code::AUTHENTICATION_FAILED, "The token of metrics is missing or wrong"));
+        return Err(ApiError::new(Code::AUTHENTICATION_FAILED, "The metrics token is missing or wrong"));
     }
     Ok(Reply::plain(CONTENT_TYPE, "no-store", observe::render_metrics()))
 }
@@ -59,7 +59,7 @@ async fn show(token: web::Data<String>, request: HttpRequest) -> HttpResponse {
     if !is_allowed(&token, request.headers().get(header::AUTHORIZATION)) {
         return HttpResponse::Unauthorized()
             .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
-            .body("The token of metrics is missing or wrong.\n");
+            .body("The metrics token is missing or wrong.\n");
     }
     HttpResponse::Ok().content_type(CONTENT_TYPE).body(observe::render_metrics())
 }

@@ -46,8 +46,8 @@ impl Observer {
     pub fn new(routes: &[Route]) -> Self {
         recorder();
         let names = routes.iter().map(|route| (route.method.as_str().to_owned(), route.path.to_owned()));
-        let unmatched = ("-".to_owned(), "-".to_owned());
-        let meters = names.chain([unmatched]).map(|(method, path)| Meter::new(method, path)).collect();
+        let unmatched = Meter { route: "unknown".to_owned(), ..Meter::new("-".to_owned(), "-".to_owned()) };
+        let meters = names.map(|(method, path)| Meter::new(method, path)).chain([unmatched]).collect();
         Self { meters, next_id: AtomicU64::new(RandomState::new().hash_one("first request id")) }
     }
 

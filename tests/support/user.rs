@@ -104,6 +104,7 @@ impl TestUser {
                 "/join/",
                 "/health",
                 "/metrics",
+                "/favicon",
                 "/static/",
                 "/avatar/",
                 "/user_avatars/",

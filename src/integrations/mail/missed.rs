@@ -136,13 +136,15 @@ fn new_messages(count: usize) -> String {
 
 fn why(trigger: Trigger) -> &'static str {
     match trigger {
-        Trigger::Direct => "You get this because you have unread direct messages.",
-        Trigger::Mention => "You get this because you were mentioned.",
+        Trigger::Direct => "You receive this email because you have unread direct messages.",
+        Trigger::Mention => "You receive this email because you were mentioned.",
         Trigger::FollowedWildcard => {
-            "You get this because everyone was mentioned in a topic that you follow."
+            "You receive this email because everyone was mentioned in a topic that you follow."
         }
-        Trigger::Wildcard => "You get this because everyone was mentioned.",
-        Trigger::FollowedTopic => "You get this because you follow this topic.",
-        Trigger::Channel => "You get this because you have email notifications on for this channel.",
+        Trigger::Wildcard => "You receive this email because everyone was mentioned.",
+        Trigger::FollowedTopic => "You receive this email because you follow this topic.",
+        Trigger::Channel => {
+            "You receive this email because you have email notifications on for this channel."
+        }
     }
 }
