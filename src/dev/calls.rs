@@ -13,6 +13,9 @@ const CALLS_MAX: usize = 1000;
 const VALUE_CHARS_MAX: usize = 1000;
 /// Parameters that are recorded of a call.
 const PARAMETERS_MAX: usize = 50;
+/// Dropped records that are kept for later calls, and bytes of each: most calls are small and answered at once.
+const SPARE_MAX: usize = 64;
+const KEPT_BYTES_MAX: usize = 4096;
 /// Parameters whose values are not recorded.
 const SECRETS: [&str; 6] =
     ["api_key", "password", "old_password", "new_password", "token", "csrfmiddlewaretoken"];
@@ -47,9 +50,15 @@ pub struct RecordedCall {
 }
 
 impl RecordedCall {
-    /// A call that begins.
-    pub fn new(realm: Option<RealmId>, time: Timestamp, (method, path): (&str, &str), client: &str) -> Self {
-        let (path, client) = (shortened(path).to_owned(), shortened(client).to_owned());
+    /// Becomes the record of a call that begins. The buffers keep their room.
+    fn begin(&mut self, realm: Option<RealmId>, time: Timestamp, (method, path): (&str, &str), client: &str) {
+        let mut last = std::mem::take(self);
+        last.path.clear();
+        last.path.push_str(shortened(path));
+        last.client.clear();
+        last.client.push_str(shortened(client));
+        last.parameters.text.clear();
+        last.parameters.ends.clear();
         let method = match method {
             "GET" => Cow::Borrowed("GET"),
             "POST" => Cow::Borrowed("POST"),
@@ -57,7 +66,13 @@ impl RecordedCall {
             "DELETE" => Cow::Borrowed("DELETE"),
             other => Cow::Owned(other.to_owned()),
         };
-        Self { realm, time: time.0, method, path, client, ..Self::default() }
+        let Self { path, client, parameters, .. } = last;
+        *self = Self { realm, time: time.0, method, path, client, parameters, ..Self::default() };
+    }
+
+    /// Whether its buffers are small enough to be kept for another call.
+    fn is_small(&self) -> bool {
+        self.path.capacity() + self.client.capacity() + self.parameters.text.capacity() <= KEPT_BYTES_MAX
     }
 
     /// Records parameters, within the bounds.
@@ -68,7 +83,9 @@ impl RecordedCall {
         });
         let sizes = parameters.clone().map(|(name, value)| (1, name.len() + value.len()));
         let (count, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
-        self.parameters = Parameters { text: String::with_capacity(bytes), ends: Vec::with_capacity(count) };
+        let Parameters { text, ends } = &mut self.parameters;
+        (text.clear(), ends.clear());
+        (text.reserve(bytes), ends.reserve(count));
         for (name, value) in parameters {
             self.parameters.push(name, value);
         }
@@ -122,18 +139,33 @@ pub struct CallLog(Mutex<State>);
 struct State {
     newest_id: u64,
     calls: VecDeque<RecordedCall>,
+    /// Dropped ones, to be used again.
+    spare: Vec<RecordedCall>,
 }
 
 impl CallLog {
+    /// A record of a call that begins, to be added when it is answered.
+    pub fn begin(
+        &self,
+        realm: Option<RealmId>,
+        time: Timestamp,
+        call: (&str, &str),
+        client: &str,
+    ) -> RecordedCall {
+        let mut record = self.0.lock().spare.pop().unwrap_or_default();
+        record.begin(realm, time, call, client);
+        record
+    }
+
     /// Adds a call; the oldest one is dropped at the bound.
     pub fn add(&self, mut call: RecordedCall) {
         let mut state = self.0.lock();
         state.newest_id += 1;
         call.id = state.newest_id;
-        if state.calls.len() >= CALLS_MAX {
-            state.calls.pop_front();
-        }
+        let oldest = if state.calls.len() >= CALLS_MAX { state.calls.pop_front() } else { None };
         state.calls.push_back(call);
+        let is_kept = state.spare.len() < SPARE_MAX;
+        state.spare.extend(oldest.filter(|oldest| is_kept && oldest.is_small()));
     }
 
     /// The calls of an organization after an id, the oldest first.
@@ -157,7 +189,7 @@ mod tests {
         let log = CallLog::default();
         for number in 0..=CALLS_MAX {
             let realm = Some(RealmId(1 + number as u32 % 2));
-            let mut call = RecordedCall::new(realm, Timestamp(1), ("GET", "/a"), "curl");
+            let mut call = log.begin(realm, Timestamp(1), ("GET", "/a"), "curl");
             call.set_parameters([("password", "secret"), ("topic", "lunch")].into_iter());
             log.add(call);
         }
@@ -167,5 +199,22 @@ mod tests {
         assert_eq!(parameters, [("password", "***"), ("topic", "lunch")]);
         log.clear(RealmId(1));
         assert_eq!((log.after(RealmId(1), 0).len(), log.after(RealmId(2), 0).len()), (0, CALLS_MAX / 2));
+    }
+
+    #[test]
+    fn record_that_is_used_again_has_nothing_of_the_last_call() {
+        let log = CallLog::default();
+        let begin = |path| log.begin(Some(RealmId(1)), Timestamp(1), ("GET", path), "curl");
+        for _ in 0..=CALLS_MAX {
+            let mut call = begin("/long/path");
+            (call.user, call.status, call.msg) =
+                (Some("iago@zulip.com".into()), Some(400), Some("no".into()));
+            call.set_parameters([("topic", "lunch")].into_iter());
+            log.add(call);
+        }
+        assert_eq!(log.0.lock().spare.len(), 1);
+        let mut fresh = RecordedCall::default();
+        fresh.begin(Some(RealmId(1)), Timestamp(1), ("GET", "/"), "curl");
+        assert_eq!(format!("{:?}", begin("/")), format!("{fresh:?}"));
     }
 }

@@ -14,7 +14,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpRequest, HttpResponse};
 use actors::RealmHandle;
-use rules::client::client_name;
+use rules::client::client_in_header;
 use std::time::Duration;
 
 /// The paths of the tools themselves, which have no faults and are not recorded.
@@ -36,8 +36,8 @@ impl<'a> WatchedCall<'a> {
         let call = (request.method().as_str(), request.path());
         let id = realm.map(RealmHandle::id);
         let fault = id.and_then(|id| tools.faults.take(id, call, app.moment()));
-        let client = client_name(None, text(header::USER_AGENT));
-        let mut record = RecordedCall::new(id, app.clock.now(), call, &client);
+        let client = client_in_header(text(header::USER_AGENT));
+        let mut record = tools.calls.begin(id, app.clock.now(), call, client);
         let (id, fault) = fault.unzip();
         record.fault = id;
         if let Some(fault) = &fault {

@@ -24,9 +24,17 @@ const READING_CLIENTS: [&str; 11] = [
 /// The name of the client: the `client` parameter if given, else the name in the `User-Agent`.
 pub fn client_name(parameter: Option<&str>, user_agent: Option<&str>) -> String {
     let given = parameter.map(str::trim).filter(|name| !name.is_empty());
-    let name = given.unwrap_or_else(|| parse_user_agent(user_agent.unwrap_or("")));
+    given.map_or_else(|| client_in_header(user_agent), shortened).to_owned()
+}
+
+/// The name of a client by its `User-Agent` alone.
+pub fn client_in_header(user_agent: Option<&str>) -> &str {
+    shortened(parse_user_agent(user_agent.unwrap_or("")))
+}
+
+fn shortened(name: &str) -> &str {
     let end = name.char_indices().nth(CLIENT_NAME_LENGTH_MAX).map_or(name.len(), |(end, _)| end);
-    name[..end].to_owned()
+    &name[..end]
 }
 
 /// The name of a client that is logged in with a browser: apps keep theirs.
