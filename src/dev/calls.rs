@@ -84,8 +84,10 @@ impl RecordedCall {
         let sizes = parameters.clone().map(|(name, value)| (1, name.len() + value.len()));
         let (count, bytes) = sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1));
         let Parameters { text, ends } = &mut self.parameters;
-        (text.clear(), ends.clear());
-        (text.reserve(bytes), ends.reserve(count));
+        text.clear();
+        text.reserve(bytes);
+        ends.clear();
+        ends.reserve(count);
         for (name, value) in parameters {
             self.parameters.push(name, value);
         }
