@@ -14,7 +14,7 @@ use super::development::WatchedCall;
 use super::error::{ApiError, Code};
 #[cfg(feature = "cluster")]
 use super::forward;
-use super::observe::Observer;
+use super::observe::{Observed, Observer};
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
 use super::route::{Body, Offered, Route};
@@ -119,14 +119,7 @@ async fn dispatch_here(
     let Dispatcher { app, router, observer } = dispatcher;
     let request = arrived.request();
     let observed = observer.begin(request.headers());
-    let trusted = &app.config.http.trusted_proxies;
-    let peer = request.peer_addr().map(|address| address.ip());
-    let address =
-        passed_on(app, request).or_else(|| peer.map(|peer| client_address(trusted, peer, request.headers())));
-    let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-    let visitor = Visitor { address, realm: app.realm_of(host), ..Visitor::default() };
-    let watched = WatchedCall::begin(app, visitor.realm.as_ref(), request).map(Box::new);
-    let mut log_fields = AccessLogFields { visitor, watched, ..AccessLogFields::default() };
+    let mut log_fields = AccessLogFields::begin(app, request);
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
     let mut response = respond((app, router), (arrived, waiting_head), payload, &mut log_fields).await;
     let status = response.status();
@@ -139,18 +132,13 @@ async fn dispatch_here(
         write_rate_limit(headers, rate_limit, app.clock.now());
     }
     write_session(app, headers, &log_fields);
-    log_fields.readers.write_headers(headers);
+    std::mem::take(&mut log_fields.readers).write_headers(headers);
     let protocol = log_fields.row.and_then(|row| router.routes().get(row)?.protocol);
     for (name, value) in protocol.map(|protocol| protocol.always).unwrap_or_default() {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    let Visitor { realm, user, address, .. } = log_fields.visitor;
-    // Only the access log needs it.
-    let realm = realm.filter(|_| tracing::enabled!(target: "access", tracing::Level::INFO));
-    let subdomain = realm.map(|realm| realm.subdomain());
-    let caller = (subdomain.as_deref(), user, address);
-    let micros = observer.end(observed, log_fields.row, caller, status.as_u16(), headers);
+    let micros = log_fields.end(observer, observed, status, headers);
     match log_fields.watched {
         None => response,
         Some(mut watched) => {
@@ -225,7 +213,35 @@ struct AccessLogFields<'a> {
     watched: Option<Box<WatchedCall<'a>>>,
 }
 
-impl AccessLogFields<'_> {
+impl<'a> AccessLogFields<'a> {
+    /// Those that are known before anything of the request is checked.
+    fn begin(app: &'a App, request: &HttpRequest) -> Self {
+        let trusted = &app.config.http.trusted_proxies;
+        let peer = request.peer_addr().map(|address| address.ip());
+        let address = passed_on(app, request)
+            .or_else(|| peer.map(|peer| client_address(trusted, peer, request.headers())));
+        let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
+        let visitor = Visitor { address, realm: app.realm_of(host), ..Visitor::default() };
+        let watched = WatchedCall::begin(app, visitor.realm.as_ref(), request).map(Box::new);
+        Self { visitor, watched, ..Self::default() }
+    }
+
+    /// Counts and logs the request; returns its microseconds.
+    fn end(
+        &self,
+        observer: &Observer,
+        observed: Observed,
+        status: StatusCode,
+        headers: &mut HeaderMap,
+    ) -> u64 {
+        let Visitor { realm, user, address, .. } = &self.visitor;
+        // Only the access log needs it.
+        let realm = realm.as_ref().filter(|_| tracing::enabled!(target: "access", tracing::Level::INFO));
+        let subdomain = realm.map(|realm| realm.subdomain());
+        let caller = (subdomain.as_deref(), *user, *address);
+        observer.end(observed, self.row, caller, status.as_u16(), headers)
+    }
+
     fn note(&mut self, admitted: &Admitted) {
         self.renewed = admitted.session.clone().filter(|session| session.is_use_due).map(Box::new);
     }

@@ -159,7 +159,7 @@ async fn organization_moves_to_a_cluster_and_back_unchanged() {
     assert_eq!(mover.served(), (true, false));
     // Frames of which contents were erased, and archives, move like others.
     let (erased, text) = ServerProcess::run(&["erase", "--now", "--data", &mover.data.display().to_string()]);
-    assert!(erased.success() && text.contains("contents of 1 deleted messages"), "{text}");
+    assert!(erased.success() && text.contains("contents of 1 deleted message,"), "{text}");
 
     let moved = mover.succeed("move-to-cluster").await;
     assert_eq!((mover.served(), &moved["files"]), ((false, true), &json!(1)));

@@ -61,9 +61,17 @@ pub struct Session {
     state: Mutex<State>,
 }
 
+/// Why there is no queue any more. The actor that started the session may not have removed it yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The registration ends, too.
+    Over,
+    /// The registration may remain: the server stops, the events could not be read, or the client has deleted the queue.
+    Closed,
+}
+
 struct State {
-    /// None once it has ended.
-    queue: Option<Queue>,
+    queue: Result<Queue, Ended>,
     resuming: Option<Resuming>,
     waiting: Option<Waiting>,
     /// The poll is answered when all events of the group were delivered.
@@ -87,7 +95,7 @@ impl Session {
         let now = shared.clock.monotonic();
         status.set_last_seen(now);
         let state = Mutex::new(State {
-            queue: Some(queue),
+            queue: Ok(queue),
             resuming: is_resuming.then(Resuming::default),
             waiting: None,
             is_answer_due: false,
@@ -134,7 +142,7 @@ impl Session {
     /// Acknowledges events, and asks for more. A poll that waits already is answered with the pending events.
     ///
     /// # Errors
-    /// `EventsPruned`, `EventUnknown`; `Stopping` if the session has ended.
+    /// `EventsPruned`, `EventUnknown`; `BadEventQueue` or `Stopping` if the session has ended.
     pub fn poll(&self, poll: Poll) -> Result<Polled, DomainError> {
         let now = self.shared.clock.monotonic();
         let mut state = self.state.lock();
@@ -189,14 +197,14 @@ impl Session {
         if is_over {
             return self.end(state);
         }
-        state.queue = None;
+        state.queue = Err(Ended::Closed);
         self.owner.do_send(SessionRequest::Detach { queue: self.record.id.clone(), user: self.record.user });
     }
 
     /// Time has passed: requests a heartbeat if one is due, and ends the queue if its client does not poll.
     pub fn tick(&self, now: Duration) {
         let mut state = self.state.lock();
-        if state.queue.is_none() {
+        if state.queue.is_err() {
             return;
         }
         // A client that hung up no longer waits; the idle time runs from here.
@@ -232,7 +240,7 @@ impl Session {
     pub fn close(&self) {
         let mut state = self.state.lock();
         self.answer(&mut state);
-        state.queue = None;
+        state.queue = Err(Ended::Closed);
     }
 
     /// Ends the session; a poll that waits gets the reason.
@@ -241,7 +249,7 @@ impl Session {
         if let Some(waiting) = self.take_waiting(&mut state) {
             let _ = waiting.send(Err(why));
         }
-        state.queue = None;
+        state.queue = Err(Ended::Over);
     }
 
     /// Answers the poll that waits with the pending events. They stay pending if the client has disconnected.
@@ -271,7 +279,7 @@ impl Session {
     fn push(&self, state: &mut MutexGuard<'_, State>, delivered: Delivered) -> bool {
         let events_max = self.shared.queue_limits.events_max;
         let State { queue, resuming, .. } = &mut **state;
-        let Some(queue) = queue else { return false };
+        let Ok(queue) = queue else { return false };
         let has_room = match resuming {
             Some(resuming) if resuming.late.len() >= events_max => false,
             Some(resuming) => {
@@ -295,8 +303,11 @@ impl Session {
 
     /// Drops what the client has. The answer to its poll, unless that has to wait.
     fn acknowledge(&self, state: &mut MutexGuard<'_, State>, poll: &Poll) -> Option<PollAnswer> {
-        // Closed between finding and polling it.
-        let Some(queue) = &mut state.queue else { return Some(Err(DomainError::Stopping)) };
+        let queue = match &mut state.queue {
+            Ok(queue) => queue,
+            Err(Ended::Over) => return Some(Err(DomainError::BadEventQueue(self.record.id.clone()))),
+            Err(Ended::Closed) => return Some(Err(DomainError::Stopping)),
+        };
         if let Some(last) = poll.last_event_id
             && let Err(error) = queue.acknowledge(last, poll.newest)
         {
@@ -324,14 +335,14 @@ impl Session {
         if let Some(waiting) = self.take_waiting(state) {
             let _ = waiting.send(Err(DomainError::BadEventQueue(id.clone())));
         }
-        state.queue = None;
+        state.queue = Err(Ended::Over);
         self.owner.do_send(SessionRequest::End { queue: id, user: self.record.user });
     }
 }
 
 impl State {
     fn is_empty(&self) -> bool {
-        self.queue.as_ref().is_none_or(Queue::is_empty)
+        self.queue.as_ref().map_or(true, Queue::is_empty)
     }
 
     fn events(&self) -> Vec<Delivered> {
