@@ -136,7 +136,7 @@ impl Fanout {
 
     fn to_queue(&self, event: &Arc<Event>, queue: &QueueId) {
         if let Some(running) = self.queues.read().get(queue) {
-            self.send(&running.session, event, Flags::NONE, None);
+            self.send(running, event, Flags::NONE, None);
         }
     }
 

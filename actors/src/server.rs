@@ -365,14 +365,14 @@ impl Server {
     pub fn release_polls(&self) {
         for realm in self.realms() {
             for queue in realm.registry.queues.read().values() {
-                queue.session.release();
+                queue.release();
             }
         }
     }
 
     fn close_sessions(&self) {
         for realm in self.realms() {
-            realm.registry.queues.read().values().for_each(|queue| queue.session.close());
+            realm.registry.queues.read().values().for_each(|queue| queue.close());
         }
     }
 

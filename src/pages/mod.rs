@@ -22,6 +22,7 @@ pub mod static_files;
 
 use crate::http::{ApiError, HandlerResult, Reply};
 use actix_web::http::StatusCode;
+use actors::RealmHandle;
 use askama::Template;
 
 /// A page with a title and a text.
@@ -41,6 +42,17 @@ pub struct MessagePage<'p> {
 pub struct Link<'p> {
     path: &'p str,
     words: &'p str,
+}
+
+/// The page of an organization with a message.
+fn message_of(
+    realm: &RealmHandle,
+    status: StatusCode,
+    title: &str,
+    text: &str,
+    link: Option<Link<'_>>,
+) -> HandlerResult {
+    page(status, &MessagePage { organization: &realm.directory().realm().name, title, text, link })
 }
 
 /// A rendered page, which is never cached.

@@ -2,7 +2,7 @@
 //! (docs/api/server-additions.md#pages). Nothing tells whether an address has an account.
 
 use super::login::{go_to, no_organization};
-use super::{Link, MessagePage, page};
+use super::{Link, message_of, page};
 use crate::http::{ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm};
 use crate::integrations::mail::parse_reset_key;
 use crate::rate_limit::Bucket;
@@ -108,7 +108,7 @@ pub async fn sent(realm: Option<Realm>) -> HandlerResult {
     let Some(Realm(realm)) = realm else { return no_organization() };
     let text = "If there is an account with this address, a link to choose a new password is on its way to it. \
                 The link is valid for one day.";
-    says(&realm, StatusCode::OK, "Check your email", text, None)
+    message_of(&realm, StatusCode::OK, "Check your email", text, None)
 }
 
 /// Shows the form for the new password.
@@ -159,7 +159,7 @@ pub async fn set(
     };
     let old_hash = user.password_hash.clone();
     match realm.execute(commands::ResetPassword { user: user.id, old_hash, new_hash }).await {
-        Ok(()) => says(
+        Ok(()) => message_of(
             &realm,
             StatusCode::OK,
             "Your password is set",
@@ -189,21 +189,11 @@ fn new_form(realm: &RealmHandle, token: FormToken, user: &User, problem: Option<
 fn invalid_link(realm: &RealmHandle) -> HandlerResult {
     let text = "It was already used, has expired, or was not copied completely.";
     let another = Link { path: "/accounts/password/reset/", words: "Request another link" };
-    says(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(another))
+    message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(another))
 }
 
 /// Servers without passwords or without mail do not have these pages.
 fn check_offered(app: &App) -> Result<(), ApiError> {
     let is_offered = app.config.login.password && app.mail.sends();
     is_offered.then_some(()).ok_or_else(ApiError::not_found)
-}
-
-fn says(
-    realm: &RealmHandle,
-    status: StatusCode,
-    title: &str,
-    text: &str,
-    link: Option<Link<'_>>,
-) -> HandlerResult {
-    page(status, &MessagePage { organization: &realm.directory().realm().name, title, text, link })
 }

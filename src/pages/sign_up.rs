@@ -4,7 +4,7 @@
 use super::account_form::{Entry, JoinForm, address_text};
 use super::login::{go_to, no_organization};
 use super::open_to::why_not;
-use super::{Link, MessagePage, page};
+use super::{Link, message_of, page};
 use crate::http::{
     ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm, RealmUrl,
 };
@@ -47,7 +47,7 @@ impl FromFields for SignUpRequest {
 }
 
 fn refusal(realm: &RealmHandle, status: StatusCode, (title, text): (&str, &str)) -> HandlerResult {
-    says(realm, status, title, text, None)
+    message_of(realm, status, title, text, None)
 }
 
 /// Shows the form for the address.
@@ -158,11 +158,11 @@ fn find(app: &App, realm: Option<Realm>, key: &str) -> Result<Entry, Box<Handler
     let directory = realm.directory();
     if directory.realm().has_link_expired(asked, realm.now()) {
         let (title, text) = ("This link has expired", "It was valid for one day.");
-        return Err(Box::new(says(&realm, StatusCode::GONE, title, text, ANOTHER)));
+        return Err(Box::new(message_of(&realm, StatusCode::GONE, title, text, ANOTHER)));
     }
     if let Err(problem) = check_new_address(&directory, &address) {
         let text = address_text(problem);
-        return Err(Box::new(says(&realm, StatusCode::GONE, "You cannot join", text, None)));
+        return Err(Box::new(message_of(&realm, StatusCode::GONE, "You cannot join", text, None)));
     }
     let greeting = "Create your account".to_owned();
     Ok(Entry { realm, directory, address: Some(address), greeting, offers_groups: true })
@@ -170,15 +170,5 @@ fn find(app: &App, realm: Option<Realm>, key: &str) -> Result<Entry, Box<Handler
 
 fn invalid_link(realm: &RealmHandle) -> HandlerResult {
     let text = "A part of it may be missing. Copy the complete link, or request another one.";
-    says(realm, StatusCode::NOT_FOUND, "This link is not valid", text, ANOTHER)
-}
-
-fn says(
-    realm: &RealmHandle,
-    status: StatusCode,
-    title: &str,
-    text: &str,
-    link: Option<Link<'_>>,
-) -> HandlerResult {
-    page(status, &MessagePage { organization: &realm.directory().realm().name, title, text, link })
+    message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, ANOTHER)
 }

@@ -135,6 +135,6 @@ impl Server {
 /// Answers waiting polls: their clients ask again, and are passed on.
 fn release_polls(handle: &RealmHandle) {
     for queue in handle.registry.queues.read().values() {
-        queue.session.release();
+        queue.release();
     }
 }

@@ -37,7 +37,7 @@ impl RealmHandle {
     /// # Errors
     /// `BadEventQueue` for unknown and foreign queues.
     pub fn own_queue(&self, user: UserId, queue: &QueueId) -> Result<OwnQueue, DomainError> {
-        let running = self.registry.queues.read().get(queue).map(|running| running.session.clone());
+        let running = self.registry.queues.read().get(queue).cloned();
         let found = match running {
             Some(session) => Some((session.record().clone(), Some(session))),
             None => self.shared.view.read().queues.get(queue).map(|record| (record.clone(), None)),
@@ -108,7 +108,7 @@ impl RealmHandle {
 
     /// Whether a poll of a queue is waiting.
     pub fn is_polled(&self, queue: &QueueId) -> bool {
-        self.registry.queues.read().get(queue).is_some_and(|running| running.status.is_polled())
+        self.registry.queues.read().get(queue).is_some_and(|running| running.status().is_polled())
     }
 
     /// Ends a queue; a waiting poll is answered first.

@@ -214,7 +214,7 @@ impl Handler<Leave> for RealmActor {
 
     fn handle(&mut self, _: Leave, ctx: &mut Self::Context) {
         for queue in std::mem::take(&mut *self.registry.queues.write()).into_values() {
-            queue.session.close();
+            queue.close();
         }
         self.registry.channels.write().clear();
         self.registry.directs.write().clear();

@@ -21,7 +21,7 @@ impl RealmActor {
     /// follow later.
     fn resume(&mut self, request: &ResumeQueue, ctx: &Context<Self>) -> Result<Arc<Session>, DomainError> {
         if let Some(running) = self.registry.queues.read().get(&request.queue) {
-            return Ok(running.session.clone());
+            return Ok(running.clone());
         }
         let unknown = || DomainError::BadEventQueue(request.queue.clone());
         if self.state.has_ended(&request.queue) {

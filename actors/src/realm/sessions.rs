@@ -5,8 +5,7 @@ use super::commands::{EndQueue, ExpireQueues, RegisterQueue, RegisteredQueue};
 use crate::error::DomainError;
 use crate::fanout::{Fanout, Listener};
 use crate::session::{
-    Queue, QueueStatus, Queues, RunningQueue, Session, SessionOptions, SessionRequest,
-    hears_all_public_channels,
+    Queue, QueueStatus, Queues, Session, SessionOptions, SessionRequest, hears_all_public_channels,
 };
 use crate::shard::{Sequencer, SerialActor};
 use crate::shared::RealmShared;
@@ -36,9 +35,9 @@ impl RealmActor {
         let now = self.realm.clock.monotonic();
         let (mut count, mut bytes) = (0u32, 0);
         for queue in self.registry.queues.read().values() {
-            queue.session.tick(now);
+            queue.tick(now);
             count += 1;
-            bytes += queue.status.bytes();
+            bytes += queue.status().bytes();
         }
         let realm = self.realm.id.to_string();
         metrics::gauge!("millstream_queues", "realm" => realm.clone()).set(count);
@@ -106,7 +105,7 @@ impl RealmActor {
         let running = self.registry.queues.write().remove(queue);
         self.fanout.remove(user, queue);
         if let Some(running) = running {
-            end(&running.session);
+            end(&running);
         }
     }
 
@@ -137,8 +136,8 @@ impl RealmActor {
         let (running, view) = (self.registry.queues.read(), self.realm.view.read());
         let last_seen = |queue: &QueueId| -> Option<Duration> {
             match running.get(queue) {
-                Some(running) if running.status.is_polled() => None,
-                Some(running) => Some(running.status.last_seen()),
+                Some(running) if running.status().is_polled() => None,
+                Some(running) => Some(running.status().last_seen()),
                 // Registered before the restart and not resumed; others are being registered now.
                 None => view.queues.contains_key(queue).then_some(Duration::ZERO),
             }
@@ -159,7 +158,7 @@ impl RealmActor {
             let own =
                 self.state.queues_of(user).iter().filter_map(|queue| Some((queue, running.get(queue)?)));
             let size = |status: &QueueStatus| (status.bytes(), std::cmp::Reverse(status.last_seen()));
-            own.max_by_key(|(_, address)| size(&address.status)).map(|(queue, _)| queue.clone())
+            own.max_by_key(|(_, address)| size(address.status())).map(|(queue, _)| queue.clone())
         };
         let Some(queue) = largest else { return account.end_limiting() };
         if !self.end_queues(ctx, vec![(user, queue.clone())], DomainError::BadEventQueue) {
@@ -185,19 +184,12 @@ pub(super) fn start_session(
     let all_public_channels =
         hears_all_public_channels(&record.options) && kinds.contains(EventKind::Message);
     let (account, status) = (fanout.account(user), Arc::new(QueueStatus::default()));
-    let session = Session::new(SessionOptions {
-        record,
-        queue: queue.charged(account.clone(), status.clone()),
-        is_resuming,
-        narrow,
-        status: status.clone(),
-        account,
-        owner: owner.recipient(),
-        shared: realm.clone(),
-    });
-    let session = Arc::new(session);
+    let queue = queue.charged(account.clone(), status.clone());
+    let options =
+        SessionOptions { record, narrow, status, account, owner: owner.recipient(), shared: realm.clone() };
+    let session = Arc::new(Session::new(options, queue, is_resuming));
     fanout.add(user, Listener { queue: id.clone(), session: session.clone(), kinds, all_public_channels });
-    queues.write().insert(id, RunningQueue { session: session.clone(), status });
+    queues.write().insert(id, session.clone());
     session
 }
 

@@ -11,6 +11,6 @@ mod status;
 pub use commands::{Delivered, Poll, PollAnswer, Polled, SessionRequest};
 pub(crate) use filter::{accepts, hears_all_public_channels, wants};
 pub use queue::Queue;
-pub use registry::{Queues, RunningQueue};
+pub use registry::Queues;
 pub use running::{Session, SessionOptions};
 pub use status::{AccountBytes, QueueStatus};

@@ -11,7 +11,7 @@ use crate::error::DomainError;
 use crate::shared::RealmShared;
 use actix::Recipient;
 use model::QueueRecord;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rules::narrow::EventNarrow;
 use std::fmt;
 use std::sync::Arc;
@@ -24,10 +24,6 @@ const HEARTBEAT_SPREAD_MILLIS: u64 = 10_000;
 /// The parts of a session.
 pub struct SessionOptions {
     pub record: Arc<QueueRecord>,
-    pub queue: Queue,
-    /// Whether the events since the client's last one are still being read from the log; they come with
-    /// [`Session::resume`].
-    pub is_resuming: bool,
     /// Its message filter; none for all messages.
     pub narrow: Option<EventNarrow>,
     /// The part of the queue's state that can be read without its lock.
@@ -52,12 +48,7 @@ struct Resuming {
 
 /// One client's event queue.
 pub struct Session {
-    record: Arc<QueueRecord>,
-    narrow: Option<EventNarrow>,
-    status: Arc<QueueStatus>,
-    account: Arc<AccountBytes>,
-    owner: Recipient<SessionRequest>,
-    shared: Arc<RealmShared>,
+    options: SessionOptions,
     state: Mutex<State>,
 }
 
@@ -84,16 +75,16 @@ struct State {
 
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("record", &self.record).finish_non_exhaustive()
+        f.debug_struct("Session").field("record", &self.options.record).finish_non_exhaustive()
     }
 }
 
 impl Session {
-    /// A session without a poll.
-    pub fn new(options: SessionOptions) -> Self {
-        let SessionOptions { record, queue, is_resuming, narrow, status, account, owner, shared } = options;
-        let now = shared.clock.monotonic();
-        status.set_last_seen(now);
+    /// A session without a poll. With `is_resuming` the events since the client's last one are still being read from the log;
+    /// they come with [`Self::resume`].
+    pub fn new(options: SessionOptions, queue: Queue, is_resuming: bool) -> Self {
+        let now = options.shared.clock.monotonic();
+        options.status.set_last_seen(now);
         let state = Mutex::new(State {
             queue: Ok(queue),
             resuming: is_resuming.then(Resuming::default),
@@ -102,19 +93,24 @@ impl Session {
             last_seen: now,
             last_answer: now,
         });
-        Self { record, narrow, status, account, owner, shared, state }
+        Self { options, state }
     }
 
     /// The registration of the queue.
     pub fn record(&self) -> &Arc<QueueRecord> {
-        &self.record
+        &self.options.record
+    }
+
+    /// The part of its state that can be read without its lock.
+    pub fn status(&self) -> &QueueStatus {
+        &self.options.status
     }
 
     /// Adds an event, unless the queue does not take it. True if a poll waits for it that was not due before: call
     /// [`Self::answer_due`] when everything that was published together is delivered.
     #[must_use]
     pub fn deliver(&self, delivered: Delivered) -> bool {
-        if !accepts(&self.record.options, &delivered.event) || !self.passes_narrow(&delivered) {
+        if !accepts(&self.options.record.options, &delivered.event) || !self.passes_narrow(&delivered) {
             return false;
         }
         let mut state = self.state.lock();
@@ -123,9 +119,9 @@ impl Session {
     }
 
     fn passes_narrow(&self, delivered: &Delivered) -> bool {
-        let Some(narrow) = &self.narrow else { return true };
-        let view = self.shared.view.read();
-        wants(narrow, &view.directory, self.record.user, &delivered.event, delivered.flags)
+        let Some(narrow) = &self.options.narrow else { return true };
+        let view = self.options.shared.view.read();
+        wants(narrow, &view.directory, self.options.record.user, &delivered.event, delivered.flags)
     }
 
     /// Answers the poll that waits with all events of a group: one answer with all of them costs as much as one for the
@@ -144,7 +140,7 @@ impl Session {
     /// # Errors
     /// `EventsPruned`, `EventUnknown`; `BadEventQueue` or `Stopping` if the session has ended.
     pub fn poll(&self, poll: Poll) -> Result<Polled, DomainError> {
-        let now = self.shared.clock.monotonic();
+        let now = self.options.shared.clock.monotonic();
         let mut state = self.state.lock();
         self.answer(&mut state);
         self.seen(&mut state, now);
@@ -158,17 +154,17 @@ impl Session {
             Some(resuming) => resuming.poll = Some((poll, answer)),
             None => state.waiting = Some(answer),
         }
-        self.status.set_polled(true);
+        self.options.status.set_polled(true);
         Ok(Polled::Waiting(answered))
     }
 
     /// Adds the events since the client's last one, for a queue that was registered before a restart, and those that were
     /// delivered meanwhile; the poll that waits for them is answered.
     pub fn resume(&self, result: Result<Vec<Delivered>, DomainError>) {
-        let now = self.shared.clock.monotonic();
+        let now = self.options.shared.clock.monotonic();
         let mut state = self.state.lock();
         let Some(Resuming { late, poll }) = state.resuming.take() else { return };
-        self.status.set_polled(false);
+        self.options.status.set_polled(false);
         let events = match result {
             Ok(events) => events,
             Err(error) => return self.give_up(&mut state, poll, error),
@@ -176,7 +172,7 @@ impl Session {
         self.seen(&mut state, now);
         for delivered in events.into_iter().chain(late) {
             if !self.push(&mut state, delivered) {
-                let ended = DomainError::BadEventQueue(self.record.id.clone());
+                let ended = DomainError::BadEventQueue(self.options.record.id.clone());
                 return drop(poll.map(|(_, answer)| answer.send(Err(ended))));
             }
         }
@@ -185,20 +181,23 @@ impl Session {
             Some(answered) => drop(answer.send(answered)),
             None => {
                 state.waiting = Some(answer);
-                self.status.set_polled(true);
+                self.options.status.set_polled(true);
             }
         }
     }
 
     /// The events could not be read: the queue ends, or its registration remains and the next poll tries again.
-    fn give_up(&self, state: &mut MutexGuard<'_, State>, poll: Option<(Poll, Waiting)>, error: DomainError) {
+    fn give_up(&self, state: &mut State, poll: Option<(Poll, Waiting)>, error: DomainError) {
         let is_over = matches!(error, DomainError::BadEventQueue(_));
         drop(poll.map(|(_, answer)| answer.send(Err(error))));
         if is_over {
             return self.end(state);
         }
         state.queue = Err(Ended::Closed);
-        self.owner.do_send(SessionRequest::Detach { queue: self.record.id.clone(), user: self.record.user });
+        self.options.owner.do_send(SessionRequest::Detach {
+            queue: self.options.record.id.clone(),
+            user: self.options.record.user,
+        });
     }
 
     /// Time has passed: requests a heartbeat if one is due, and ends the queue if its client does not poll.
@@ -212,9 +211,9 @@ impl Session {
             drop(self.take_waiting(&mut state));
             self.seen(&mut state, now);
         }
-        let limits = &self.shared.queue_limits;
-        if !self.status.is_polled() {
-            if now.saturating_sub(state.last_seen) >= limits.idle_of(&self.record.options) {
+        let limits = &self.options.shared.queue_limits;
+        if !self.options.status.is_polled() {
+            if now.saturating_sub(state.last_seen) >= limits.idle_of(&self.options.record.options) {
                 self.end(&mut state);
             }
             return;
@@ -225,7 +224,7 @@ impl Session {
         let silence = Duration::from_secs(limits.heartbeat_secs.into())
             + Duration::from_millis(self.heartbeat_delay_millis());
         if now.saturating_sub(state.last_answer.max(state.last_seen)) >= silence {
-            self.owner.do_send(SessionRequest::Heartbeat { queue: self.record.id.clone() });
+            self.options.owner.do_send(SessionRequest::Heartbeat { queue: self.options.record.id.clone() });
             // Requested once; the answer to the poll sets it again.
             state.last_answer = now;
         }
@@ -253,9 +252,9 @@ impl Session {
     }
 
     /// Answers the poll that waits with the pending events. They stay pending if the client has disconnected.
-    fn answer(&self, state: &mut MutexGuard<'_, State>) {
+    fn answer(&self, state: &mut State) {
         if let Some(waiting) = self.take_waiting(state) {
-            state.last_answer = self.shared.clock.monotonic();
+            state.last_answer = self.options.shared.clock.monotonic();
             let now = state.last_answer;
             self.seen(state, now);
             let _ = waiting.send(Ok(state.events()));
@@ -263,22 +262,22 @@ impl Session {
     }
 
     /// The poll that waits for new events, or for those from the log.
-    fn take_waiting(&self, state: &mut MutexGuard<'_, State>) -> Option<Waiting> {
+    fn take_waiting(&self, state: &mut State) -> Option<Waiting> {
         let early = state.resuming.as_mut().and_then(|resuming| resuming.poll.take());
         let waiting = state.waiting.take().or(early.map(|(_, answer)| answer));
-        self.status.set_polled(false);
+        self.options.status.set_polled(false);
         waiting
     }
 
-    fn seen(&self, state: &mut MutexGuard<'_, State>, now: Duration) {
+    fn seen(&self, state: &mut State, now: Duration) {
         state.last_seen = now;
-        self.status.set_last_seen(now);
+        self.options.status.set_last_seen(now);
     }
 
     /// Adds an event; false when the queue has ended with it, or before.
-    fn push(&self, state: &mut MutexGuard<'_, State>, delivered: Delivered) -> bool {
-        let events_max = self.shared.queue_limits.events_max;
-        let State { queue, resuming, .. } = &mut **state;
+    fn push(&self, state: &mut State, delivered: Delivered) -> bool {
+        let events_max = self.options.shared.queue_limits.events_max;
+        let State { queue, resuming, .. } = state;
         let Ok(queue) = queue else { return false };
         let has_room = match resuming {
             Some(resuming) if resuming.late.len() >= events_max => false,
@@ -290,22 +289,22 @@ impl Session {
         };
         if !has_room {
             metrics::counter!("millstream_queues_overflowed_total").increment(1);
-            tracing::warn!(queue = %self.record.id, "client fell behind; event queue deleted");
+            tracing::warn!(queue = %self.options.record.id, "client fell behind; event queue deleted");
             self.end(state);
             return false;
         }
-        let is_over = self.account.get() > self.shared.queue_limits.bytes_per_user_max;
-        if is_over && self.account.begin_limiting() {
-            self.owner.do_send(SessionRequest::Limit { user: self.record.user });
+        let is_over = self.options.account.get() > self.options.shared.queue_limits.bytes_per_user_max;
+        if is_over && self.options.account.begin_limiting() {
+            self.options.owner.do_send(SessionRequest::Limit { user: self.options.record.user });
         }
         true
     }
 
     /// Drops what the client has. The answer to its poll, unless that has to wait.
-    fn acknowledge(&self, state: &mut MutexGuard<'_, State>, poll: &Poll) -> Option<PollAnswer> {
+    fn acknowledge(&self, state: &mut State, poll: &Poll) -> Option<PollAnswer> {
         let queue = match &mut state.queue {
             Ok(queue) => queue,
-            Err(Ended::Over) => return Some(Err(DomainError::BadEventQueue(self.record.id.clone()))),
+            Err(Ended::Over) => return Some(Err(DomainError::BadEventQueue(self.options.record.id.clone()))),
             Err(Ended::Closed) => return Some(Err(DomainError::Stopping)),
         };
         if let Some(last) = poll.last_event_id
@@ -326,17 +325,17 @@ impl Session {
 
     /// Heartbeats of queues that were registered together are spread over ten seconds.
     fn heartbeat_delay_millis(&self) -> u64 {
-        let name = self.record.id.0.bytes();
+        let name = self.options.record.id.0.bytes();
         name.fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into())) % HEARTBEAT_SPREAD_MILLIS
     }
 
-    fn end(&self, state: &mut MutexGuard<'_, State>) {
-        let id = self.record.id.clone();
+    fn end(&self, state: &mut State) {
+        let id = self.options.record.id.clone();
         if let Some(waiting) = self.take_waiting(state) {
             let _ = waiting.send(Err(DomainError::BadEventQueue(id.clone())));
         }
         state.queue = Err(Ended::Over);
-        self.owner.do_send(SessionRequest::End { queue: id, user: self.record.user });
+        self.options.owner.do_send(SessionRequest::End { queue: id, user: self.options.record.user });
     }
 }
 
