@@ -115,6 +115,36 @@ fn files_are_short_and_have_module_docs() {
     }
 }
 
+/// A file that no other one names is never compiled, and its tests never run.
+#[test]
+fn every_file_is_a_module_of_another_one() {
+    let sources = sources();
+    let is_named = |path: &Path| {
+        let own = if path.ends_with("mod.rs") { path.parent().expect("a folder") } else { path };
+        let (folder, name) =
+            (own.parent().expect("a folder"), own.file_stem().expect("a name").to_string_lossy());
+        let mut parents = vec![folder.with_extension("rs")];
+        parents.extend(["mod.rs", "lib.rs", "main.rs"].map(|parent| folder.join(parent)));
+        let by_path =
+            format!("path = \"{}/{name}.rs\"", folder.file_name().expect("a folder").to_string_lossy());
+        let names = |text: &str| text.contains(&format!("mod {name};")) || text.contains(&by_path);
+        sources
+            .iter()
+            .any(|(other, text)| parents.iter().any(|parent| Path::new(other) == parent) && names(text))
+    };
+    // What Cargo compiles by itself.
+    let roots = ["lib.rs", "main.rs", "build.rs"];
+    let is_root = |path: &Path| {
+        roots.iter().any(|root| path.ends_with(root))
+            || path
+                .parent()
+                .is_some_and(|folder| folder.ends_with("examples") || folder == Path::new("tests"))
+    };
+    let orphans = sources.iter().map(|(path, _)| path).filter(|path| !is_root(Path::new(path)));
+    let orphans: Vec<&String> = orphans.filter(|path| !is_named(Path::new(path))).collect();
+    assert!(orphans.is_empty(), "no other file declares {orphans:?}");
+}
+
 #[test]
 fn crate_boundaries_of_sled_actix_web_and_storage() {
     for (path, text) in sources() {

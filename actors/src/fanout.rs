@@ -80,6 +80,11 @@ impl Fanout {
         }
     }
 
+    /// The users who have queues, in order.
+    pub fn users(&self) -> Vec<UserId> {
+        self.listeners.borrow().keys().copied().collect()
+    }
+
     /// Remembers the `local_id` of a message for the client that sent it.
     pub fn expect_echo(&self, message: model::MessageId, echo: LocalEcho) {
         self.echoes.borrow_mut().insert(message, echo);

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::view::key::{Key, Number};
 use crate::view::record::Record;
 use crate::view::{Progress, Row, RowChange, Rows, chunk, records};
-use model::{MessageId, MessageVersion, RealmId};
+use model::{MessageId, MessageVersion, RealmId, UserGroup};
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -36,11 +36,13 @@ struct Pending {
     value: Option<Vec<u8>>,
     /// The last message of the chunk, if one was appended since it was read or replaced.
     last: Option<MessageId>,
+    /// A group to write instead of the value.
+    group: Option<Arc<UserGroup>>,
 }
 
 impl From<Option<Vec<u8>>> for Pending {
     fn from(value: Option<Vec<u8>>) -> Self {
-        Self { value, last: None }
+        Self { value, ..Self::default() }
     }
 }
 
@@ -66,6 +68,9 @@ impl<'t> Batch<'t> {
             RowChange::Put(Row { key, value }) => {
                 self.newest.insert(key, Some(value).into());
             }
+            RowChange::PutGroup { key, group } => {
+                self.newest.insert(key, Pending { group: Some(group), ..Pending::default() });
+            }
             RowChange::Append { key, is_first, message, record } => {
                 self.append(key, is_first, message, &record)?;
             }
@@ -84,11 +89,11 @@ impl<'t> Batch<'t> {
     /// All pending writes, in key order.
     ///
     /// # Errors
-    /// [`StoreError::Encode`] when a chunk cannot be compressed.
+    /// [`StoreError::Encode`] when a chunk cannot be compressed, or a group is too large.
     pub fn into_rows(self) -> Result<Vec<Write>, StoreError> {
         let mut rows = Vec::with_capacity(self.newest.len());
-        for (key, Pending { value, .. }) in self.newest {
-            let value = match value {
+        for (key, Pending { value, group, .. }) in self.newest {
+            let value = match group.map(|group| encode(&group)).transpose()?.or(value) {
                 Some(chunk) if records::is_chunk(&key) => Some(chunk::packed(chunk)?),
                 value => value,
             };

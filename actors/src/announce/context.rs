@@ -18,7 +18,11 @@ pub(crate) struct EventContext<'a> {
     /// The directory after the frame. In a replay, `view` may be newer.
     pub(super) after: &'a Directory,
     pub(super) frame: &'a Frame,
+    pub(super) listening: Listening<'a>,
 }
+
+/// The users who can receive events, in order; none if every user may. Large audiences are narrowed to them.
+pub(crate) type Listening<'a> = Option<&'a dyn Fn() -> Vec<UserId>>;
 
 impl EventContext<'_> {
     /// The directory before the frame.

@@ -25,8 +25,8 @@ pub use access::can_read_now;
 pub(crate) use access::{can_read_any, viewers_of};
 pub(crate) use accounts::activity_events_max;
 pub(crate) use bots::manages_bot;
-pub(crate) use context::EventContext;
 pub use context::summary;
+pub(crate) use context::{EventContext, Listening};
 pub use pre_images::{PreImages, Texts, edits};
 pub use replay::{Replay, note};
 pub(crate) use user_visibility::record_user_visibility;
@@ -36,9 +36,14 @@ use model::{Audience, Event, Fact, Frame};
 use std::collections::BTreeSet;
 use storage::View;
 
-/// The events of a frame that was just applied to `view`, in order.
-pub fn events(view: &View, before: &PreImages, frame: &Frame) -> Vec<(Event, Audience)> {
-    announced(&EventContext { view, before, after: &view.directory, frame })
+/// The events of a frame that was just applied to `view`, in order. `listening` says who can receive them, if that is known.
+pub(crate) fn events(
+    view: &View,
+    before: &PreImages,
+    frame: &Frame,
+    listening: Listening<'_>,
+) -> Vec<(Event, Audience)> {
+    announced(&EventContext { view, before, after: &view.directory, frame, listening })
 }
 
 fn announced(context: &EventContext<'_>) -> Vec<(Event, Audience)> {
@@ -83,3 +88,6 @@ fn announce(fact: &Fact, out: &mut Announcements<'_>) {
 }
 
 pub use messages::message_body;
+
+#[cfg(test)]
+mod tests;

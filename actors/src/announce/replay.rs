@@ -60,7 +60,7 @@ impl Replay {
                 self.not_yet_created.remove(&channel.id);
             }
         }
-        announced(&EventContext { view, before: &before, after: &self.directory, frame })
+        announced(&EventContext { view, before: &before, after: &self.directory, frame, listening: None })
     }
 }
 

@@ -42,6 +42,15 @@ pub(super) fn peers(context: &EventContext<'_>, channel: &Channel, except: &[Use
         .collect()
 }
 
+/// The same among those who can receive events, in proportion to them and not to the members. It must be the last event of a
+/// fact, because the numbers of others may not depend on who listens.
+fn listening_peers(context: &EventContext<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
+    let Some(listening) = context.listening else { return peers(context, channel, except) };
+    let except: BTreeSet<UserId> = except.iter().copied().collect();
+    let users = listening().into_iter().filter(|user| !except.contains(user));
+    users.filter(|user| is_peer(context, channel, *user)).collect()
+}
+
 fn subscribed(id: ChannelId, subscribers: &[(UserId, Subscription)], out: &mut Announcements<'_>) {
     let context = out.context;
     let Some(channel) = context.after.channel(id) else { return };
@@ -54,7 +63,8 @@ fn subscribed(id: ChannelId, subscribers: &[(UserId, Subscription)], out: &mut A
         out.for_clients(clients, new, EventBody::ChannelsCreated(vec![new_summary(context, channel)]));
     }
     out.each_for(clients, subscribed_channels(context, channel, users.iter().copied()));
-    out.for_clients(clients, peers(context, channel, &users), EventBody::PeersAdded { channel: id, users });
+    let peers = listening_peers(context, channel, &users);
+    out.for_clients(clients, peers, EventBody::PeersAdded { channel: id, users });
 }
 
 fn unsubscribed(id: ChannelId, users: &[UserId], out: &mut Announcements<'_>) {
@@ -74,8 +84,10 @@ fn unsubscribed(id: ChannelId, users: &[UserId], out: &mut Announcements<'_>) {
             (vec![*user], EventBody::PeersRemoved { channel: id, users: others })
         });
     let others: Vec<_> = others.collect();
-    let peers =
-        (peers(context, channel, users), EventBody::PeersRemoved { channel: id, users: users.into() });
+    let peers = (
+        listening_peers(context, channel, users),
+        EventBody::PeersRemoved { channel: id, users: users.into() },
+    );
     out.each_for(clients, others.into_iter().chain([peers]));
 }
 

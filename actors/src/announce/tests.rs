@@ -7,17 +7,25 @@ use model::fact::{DeletedFrom, MessageRanges};
 use model::picture::{PictureFact, RealmEmoji};
 use model::push::PushFact;
 use model::{
-    ChannelFact, ChannelId, GroupFact, GroupId, GroupSetting, Message, MessageFact, MessageId, Place,
-    Reaction, RealmFact, Role, Spot, Subscription, SubscriptionFact, User, UserFact, UserGroup,
-    VisibilityPolicy,
+    Channel, ChannelFact, ChannelId, EventBody, GroupFact, GroupId, GroupSetting, Message, MessageFact,
+    MessageId, PersonalFact, Place, Reaction, RealmFact, Role, Spot, Subscription, SubscriptionFact, User,
+    UserFact, UserGroup, UserId, VisibilityPolicy,
 };
+use std::sync::Arc;
 
 /// Applies a frame and returns its events, each with the people who receive it.
 fn announced_to(view: &mut View, facts: Vec<Fact>) -> Vec<(EventBody, Vec<UserId>)> {
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
     let before = PreImages::of(view, &frame);
     view.apply(view.progress.sequence.next(), &frame).unwrap();
-    let events = events(view, &before, &frame);
+    let narrowed = events(view, &before, &frame, Some(&|| vec![HAMLET]));
+    let events = events(view, &before, &frame, None);
+    // Who listens changes neither what a listener receives nor its numbers.
+    let of_hamlet = |events: &[(Event, Audience)]| -> Vec<_> {
+        let own = events.iter().filter(|(_, audience)| people(view, audience).contains(&HAMLET));
+        own.map(|(event, _)| (event.number, EventBody::clone(&event.body))).collect()
+    };
+    assert_eq!(of_hamlet(&narrowed), of_hamlet(&events));
     let numbers: Vec<_> = events.iter().map(|(event, _)| event.number).collect();
     assert!(numbers.is_sorted(), "{numbers:?}");
     events
@@ -76,6 +84,25 @@ fn subscribed(channel: ChannelId, user: UserId) -> Fact {
 fn unsubscribed(channel: ChannelId, users: &[UserId]) -> Fact {
     let (last, users) = (MessageId(0), users.to_vec());
     Fact::Subscription(SubscriptionFact::Removed { channel, last, users, by: IAGO })
+}
+
+#[test]
+fn audience_of_subscribers_is_those_who_listen() {
+    let mut view = fixture::view();
+    let frame = Frame {
+        at: START,
+        first_event: view.progress.last_event.next(),
+        facts: vec![subscribed(VERONA, POLONIUS)],
+    };
+    let before = PreImages::of(&view, &frame);
+    view.apply(view.progress.sequence.next(), &frame).unwrap();
+    let audience_of = |listening: Vec<UserId>| {
+        let found = events(&view, &before, &frame, Some(&|| listening.clone()));
+        let peers = found.into_iter().find(|(event, _)| matches!(event.body, EventBody::PeersAdded { .. }));
+        peers.map(|(_, audience)| people(&view, &audience))
+    };
+    assert_eq!(audience_of(vec![HAMLET, IAGO, POLONIUS]), Some(vec![IAGO, HAMLET]));
+    assert_eq!(audience_of(Vec::new()), None);
 }
 
 fn members(group: GroupId, added: &[UserId], removed: &[UserId]) -> Fact {
@@ -230,8 +257,8 @@ fn personal_facts_go_to_the_user_alone() {
     let mut view = fixture::view();
     let words = vec!["two".to_owned()];
     let facts = vec![
-        Fact::User(UserFact::AlertWordsSet { user: HAMLET, words: words.clone() }),
-        Fact::User(UserFact::Muted { user: HAMLET, muted: IAGO, since: Some(START) }),
+        Fact::Personal(PersonalFact::AlertWordsSet { user: HAMLET, words: words.clone() }),
+        Fact::Personal(PersonalFact::Muted { user: HAMLET, muted: IAGO, since: Some(START) }),
     ];
     let expected = [
         (EventBody::AlertWords(words), vec![HAMLET]),
@@ -301,7 +328,7 @@ fn replayed_frames_have_the_events_that_they_had() {
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
     let before = PreImages::of(&view, &frame);
     view.apply(view.progress.sequence.next(), &frame).unwrap();
-    let live = events(&view, &before, &frame);
+    let live = events(&view, &before, &frame, None);
     let mut replay = Replay::start(view.directory.clone(), frame.facts.iter());
     let replayed = replay.events(&view, Default::default(), &frame);
     let shown = |events: &[(Event, Audience)]| -> Vec<_> {

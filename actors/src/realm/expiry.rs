@@ -18,7 +18,7 @@ impl RealmActor {
         let read = self.wall.read(&*self.realm.clock);
         if let Some(expected) = read.instead_of {
             let secs = i128::from(read.now.0) - i128::from(expected.0);
-            tracing::warn!(seconds = secs as i64 / 1000, "the system clock was changed");
+            tracing::warn!(seconds = secs as i64 / 1000, "the wall clock was changed");
         }
         if read.instead_of.is_none() && !read.is_due {
             return;

@@ -22,7 +22,8 @@ impl Handler<ResetRealm> for RealmActor {
             }
             let (shared, pipeline) = (realm.clone(), committer.clone());
             let done: Done = Box::new(move |result: Result<(), DomainError>| {
-                if result.is_ok() {
+                // A restart that was refused halfway is over, too.
+                if result.is_ok() || pipeline.is_restarting(&shared) {
                     *shared.presence.lock() = PresenceTable::starting(shared.clock.now());
                     shared.notifications.restart();
                     shared.search.restart(&shared.view.read());

@@ -7,6 +7,7 @@ use super::sink::Durability;
 use super::uncommitted::UncommittedChannels;
 use super::write_budget::WriteBudget;
 use crate::account;
+use crate::announce::Listening;
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::health::{Pause, StorageHealth};
@@ -20,7 +21,7 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 use storage::log::{FrameBytes, LogError, RealmLog, Ticket};
-use storage::{Applied, ProjectionSender};
+use storage::{Applied, ProjectionSender, View};
 use tokio::sync::oneshot;
 
 thread_local! {
@@ -350,31 +351,28 @@ impl Committer {
         let mut announced: Vec<Vec<(Event, Audience)>> = Vec::with_capacity(batch.len());
         let mut applied = Vec::with_capacity(batch.len());
         let mut answers = Vec::with_capacity(batch.len());
+        let listening = || fanout.users();
+        let mut may_begin_queue = false;
         {
             let mut view = realm.view.write();
             for pending in batch {
                 match pending.what {
                     What::Ephemeral(event, audience) => announced.push(vec![(*event, audience)]),
-                    What::Barrier => announced.push(Vec::new()),
-                    What::Restart(frame) => {
-                        applied.push(self.publish_restart(realm, &mut view, &frame)?);
+                    What::Barrier => {
+                        may_begin_queue = true;
+                        announced.push(Vec::new());
+                    }
+                    What::Restart(frames) => {
+                        applied.extend(self.publish_restart(realm, &mut view, &frames)?);
                         announced.push(Vec::new());
                     }
                     What::Frame(frame) => {
-                        let sequence = view.progress.sequence.next();
-                        for id in frame.facts.iter().filter_map(Fact::changed_message) {
-                            if let Some(own) = self.targets.borrow_mut().remove(&(realm.id, id)) {
-                                view.warm(sequence, own);
-                            }
-                        }
-                        let before = crate::announce::PreImages::of(&view, &frame);
-                        let rows = view.apply(sequence, &frame)?;
-                        realm.outbox.note(&view.jobs, sequence, &frame.facts);
-                        realm.note_published(sequence, &frame.facts);
-                        note_keys(realm, &frame);
-                        announced.push(crate::announce::events(&view, &before, &frame));
-                        let (progress, stored) = (view.progress, view.recent.stored());
-                        applied.push(Applied { realm: realm.id, progress, rows, stored });
+                        // A queue that begins within the group is not known yet.
+                        may_begin_queue |= frame.facts.iter().any(|fact| matches!(fact, Fact::Queue(_)));
+                        let listening: Listening<'_> = if may_begin_queue { None } else { Some(&listening) };
+                        let (events, rows) = self.publish_frame(realm, &mut view, &frame, listening)?;
+                        announced.push(events);
+                        applied.push(rows);
                     }
                 }
                 answers.push(pending.done);
@@ -400,6 +398,30 @@ impl Committer {
             self.fail(pause, true);
         }
         Ok(())
+    }
+
+    /// Applies a frame; returns its events, and its changes of the trees.
+    fn publish_frame(
+        &self,
+        realm: &Arc<RealmShared>,
+        view: &mut View,
+        frame: &Frame,
+        listening: Listening<'_>,
+    ) -> Result<(Vec<(Event, Audience)>, Applied), DomainError> {
+        let sequence = view.progress.sequence.next();
+        for id in frame.facts.iter().filter_map(Fact::changed_message) {
+            if let Some(own) = self.targets.borrow_mut().remove(&(realm.id, id)) {
+                view.warm(sequence, own);
+            }
+        }
+        let before = crate::announce::PreImages::of(view, frame);
+        let rows = view.apply(sequence, frame)?;
+        realm.outbox.note(&view.jobs, sequence, &frame.facts);
+        realm.note_published(sequence, &frame.facts);
+        note_keys(realm, frame);
+        let events = crate::announce::events(view, &before, frame, listening);
+        let (progress, stored) = (view.progress, view.recent.stored());
+        Ok((events, Applied { realm: realm.id, progress, rows, stored }))
     }
 
     /// Refuses changes until `resume`. With `takes_upkeep` the journal still works, and pending frames still become

@@ -13,8 +13,8 @@ pub type Done = Box<dyn FnOnce(Result<(), DomainError>)>;
 pub enum What {
     /// A frame that was appended to the log.
     Frame(Frame),
-    /// A frame that creates the organization again, or follows such a frame: nothing is announced.
-    Restart(Frame),
+    /// Frames of which the first creates the organization again: nothing is announced.
+    Restart(Vec<Frame>),
     /// An event that is not stored (typing, presence); it waits for the frames decided before it.
     Ephemeral(Box<Event>, Audience),
     /// Only a callback, when all earlier decisions are published.

@@ -48,7 +48,7 @@ pub fn advance(
             return Ok(Advanced::Stopped);
         }
     }
-    let Making { view: Some(mut view), mut rows, frame } = making else { return Ok(Advanced::Nothing) };
+    let Some((mut view, mut rows, frame)) = making.finish()? else { return Ok(Advanced::Nothing) };
     view.optimize();
     view.put_progress(&mut rows)?;
     let count = rows.len();

@@ -29,15 +29,16 @@ pub use start::{Started, complete_trees, start_from};
 
 pub(crate) use file::{list as sequences_in, name_of as file_name, sequence_of};
 
-use crate::codec::RECORD_BYTES_MAX;
+use crate::codec::{RECORD_BYTES_MAX, encode};
 use crate::error::StoreError;
 use crate::log::{FrameBytes, RealmLog};
 use crate::projection::Trees;
 use crate::replay::apply;
 use crate::view::{Row, RowChange, Rows, View, records};
-use model::RealmId;
+use model::{RealmId, UserGroup};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How many checkpoints of an organization are kept.
@@ -203,14 +204,25 @@ fn load_rows(input: &mut codec::Input<'_>) -> Option<SmallRows> {
     Some(rows)
 }
 
+/// Groups whose records are encoded when all frames are applied, by their keys.
+type ChangedGroups = BTreeMap<Vec<u8>, Arc<UserGroup>>;
+
 /// Applies the changes of a frame to the rows of small tables.
-fn change_rows(rows: &mut SmallRows, changes: Rows) {
+fn change_rows(rows: &mut SmallRows, groups: &mut ChangedGroups, changes: Rows) {
     let is_small = |key: &[u8]| records::table_with(key).is_some_and(|table| !table.is_in_sets);
     for change in changes.0 {
         match change {
-            RowChange::Put(Row { key, value }) if is_small(&key) => _ = rows.insert(key, value),
-            RowChange::Remove(key) => _ = rows.remove(&key),
+            RowChange::Put(Row { key, value }) if is_small(&key) => {
+                groups.remove(&key);
+                rows.insert(key, value);
+            }
+            RowChange::PutGroup { key, group } => _ = groups.insert(key, group),
+            RowChange::Remove(key) => {
+                groups.remove(&key);
+                rows.remove(&key);
+            }
             RowChange::RemoveUnder(prefix) => {
+                groups.retain(|key, _| !key.starts_with(&prefix));
                 let hits = rows.range(prefix.clone()..).take_while(|(key, _)| key.starts_with(&prefix));
                 let hits: Vec<Vec<u8>> = hits.map(|(key, _)| key.clone()).collect();
                 hits.iter().for_each(|key| _ = rows.remove(key));
@@ -228,14 +240,15 @@ fn change_rows(rows: &mut SmallRows, changes: Rows) {
 #[derive(Debug, Default)]
 pub(crate) struct Making {
     pub view: Option<View>,
-    pub rows: SmallRows,
+    rows: SmallRows,
+    groups: ChangedGroups,
     frame: u64,
 }
 
 impl Making {
     fn from(loaded: Option<Loaded>) -> Self {
         match loaded {
-            Some(Loaded { view, rows, frame }) => Self { view: Some(view), rows, frame },
+            Some(Loaded { view, rows, frame }) => Self { view: Some(view), rows, frame, ..Self::default() },
             None => Self::default(),
         }
     }
@@ -252,8 +265,16 @@ impl Making {
             // Bodies are not part of a checkpoint.
             view.recent.keep_none();
         }
-        change_rows(&mut self.rows, changes);
+        change_rows(&mut self.rows, &mut self.groups, changes);
         self.frame = frame_checksum(stored);
         Ok(())
+    }
+
+    /// The view, the rows and the checksum of the newest frame; none without a frame.
+    fn finish(mut self) -> Result<Option<(View, SmallRows, u64)>, StoreError> {
+        for (key, group) in self.groups {
+            self.rows.insert(key, encode(&group)?);
+        }
+        Ok(self.view.map(|view| (view, self.rows, self.frame)))
     }
 }

@@ -39,10 +39,10 @@ impl View {
             }
             GroupFact::MembersChanged { group, added, removed } => {
                 self.directory.change_members(*group, added, removed);
-                match self.directory.group(*group) {
-                    Some(record) => rows.put::<records::UserGroups>(self.realm(), group, record),
-                    None => Ok(()),
+                if let Some(record) = self.directory.group(*group) {
+                    rows.put_group(self.realm(), record.clone());
                 }
+                Ok(())
             }
         }
     }

@@ -3,11 +3,13 @@
 
 use super::key::{Key, KeyField};
 use super::record::Record;
+use super::records;
 use crate::codec::encode;
 use crate::error::StoreError;
-use model::{MessageId, RealmId};
+use model::{MessageId, RealmId, UserGroup};
 use roaring::RoaringBitmap;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// A row as it is in the trees.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +22,12 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq)]
 pub enum RowChange {
     Put(Row),
+    /// The record of a user group, which is encoded when it is written: it has all members, and several changes of them are
+    /// one write.
+    PutGroup {
+        key: Vec<u8>,
+        group: Arc<UserGroup>,
+    },
     /// Adds a message to the newest chunk of a table: only the record, because the chunk is in the trees.
     Append {
         key: Vec<u8>,
@@ -52,6 +60,8 @@ impl RowChange {
     pub fn bytes(&self) -> usize {
         match self {
             Self::Put(row) => row.key.len() + row.value.len(),
+            // Members are shared with the view.
+            Self::PutGroup { key, .. } => key.len() + size_of::<UserGroup>(),
             Self::Append { key, record, .. } => key.len() + record.len(),
             Self::Remove(key) | Self::RemoveUnder(key) => key.len(),
             Self::Erase { messages, .. } => messages.serialized_size(),
@@ -80,6 +90,11 @@ impl Rows {
 
     pub(crate) fn put_bytes<R: Record>(&mut self, realm: RealmId, key: &R::Key, value: Vec<u8>) {
         self.0.push(RowChange::Put(Row { key: Key::new(realm, R::ID, key).into_bytes(), value }));
+    }
+
+    pub(super) fn put_group(&mut self, realm: RealmId, group: Arc<UserGroup>) {
+        let key = Key::new(realm, records::UserGroups::ID, &group.id).into_bytes();
+        self.0.push(RowChange::PutGroup { key, group });
     }
 
     /// Adds a message to the chunk that begins with the message `first`.

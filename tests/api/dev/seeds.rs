@@ -255,3 +255,26 @@ async fn rate_limits_can_be_switched_on() {
     let answer = hamlet.get("/users/me", &[]).await;
     assert!(!answer.header("X-RateLimit-Limit").is_empty(), "{answer:?}");
 }
+
+#[tokio::test]
+async fn accounts_exist_at_every_moment_of_a_reset() {
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &[]);
+    let (hamlet, anonymous) = (server.user("hamlet").await, server.anonymous());
+    let resets = async {
+        for _ in 0..20 {
+            anonymous.post("/dev/reset", &[]).ok().await;
+        }
+    };
+    tokio::pin!(resets);
+    let mut calls = 0;
+    loop {
+        tokio::select! {
+            () = &mut resets => break,
+            answer = hamlet.get("/users/me", &[]) => {
+                assert_eq!(answer.status, 200, "{answer:?}");
+                calls += 1;
+            }
+        }
+    }
+    assert!(calls > 20, "only {calls} calls while resetting");
+}

@@ -9,65 +9,83 @@ use crate::shard::pending::{Done, Pending, What};
 use crate::shared::RealmShared;
 use model::{Fact, Frame};
 use std::sync::Arc;
-use storage::log::{FrameBytes, LogError};
+use storage::log::{FrameBytes, LogError, Ticket};
 use storage::{Applied, View};
 
 impl Committer {
-    /// Queues frames of which the first creates the organization again; `done` runs when all are published. Nothing else
-    /// is decided in the organization meanwhile. Call it when no frame of the shard is pending.
+    /// Queues frames of which the first creates the organization again; `done` runs when all are published, which is at
+    /// once: between two of them the organization has no accounts. Nothing else is decided in the organization meanwhile.
+    /// Call it when no frame of the shard is pending.
     pub fn restart_realm(&self, realm: &Arc<RealmShared>, frames: Vec<Vec<Fact>>, done: Done) {
-        let mut done = Some(done);
-        let last = frames.len().saturating_sub(1);
-        for (index, facts) in frames.into_iter().enumerate() {
-            let done = if index == last { done.take() } else { None };
-            if let Err((error, done)) = self.append_restart(realm, facts, done) {
-                // A refused first frame has changed nothing; a later one leaves what was queued before it.
-                if let Some(done) = done {
-                    done(Err(error));
+        let (mut appended, mut last, mut refusal) = (Vec::new(), None, None);
+        for facts in frames {
+            match self.append_restart(realm, facts) {
+                Ok((ticket, frame)) => {
+                    last = Some(ticket);
+                    appended.push(frame);
                 }
-                return;
+                Err(error) => {
+                    refusal = Some(error);
+                    break;
+                }
             }
         }
+        let done: Done = match refusal {
+            None => done,
+            // A later refused frame leaves what is in the journal before it.
+            Some(error) if last.is_some() => Box::new(move |result| done(result.and(Err(error)))),
+            Some(error) => return done(Err(error)),
+        };
+        let Some(ticket) = last else { return done(Ok(())) };
+        let pending =
+            Pending { ticket, realm: realm.clone(), what: What::Restart(appended), done: Some(done) };
+        self.pending.borrow_mut().push_back(pending);
     }
 
     fn append_restart(
         &self,
         realm: &Arc<RealmShared>,
         facts: Vec<Fact>,
-        done: Option<Done>,
-    ) -> Result<(), (DomainError, Option<Done>)> {
+    ) -> Result<(Ticket, Frame), DomainError> {
         let mut slots = self.slots.borrow_mut();
-        let Some(slot) = slots.get_mut(&realm.id) else { return Err((DomainError::Stopping, done)) };
+        let slot = slots.get_mut(&realm.id).ok_or(DomainError::Stopping)?;
         let ids = slot.sequencer;
         let frame = Frame { at: realm.clock.now(), first_event: ids.event, facts };
-        let Ok(payload) = storage::encode_frame(&frame) else { return Err((DomainError::TooLarge, done)) };
+        let payload = storage::encode_frame(&frame).map_err(|_| DomainError::TooLarge)?;
         let bytes = FrameBytes { realm: realm.id.0, sequence: ids.sequence.0, payload, original: None };
         let ticket = match self.log.append(bytes, slot.epoch) {
             Ok(ticket) => ticket,
-            Err(LogError::Behind) => return Err((DomainError::Overloaded, done)),
-            Err(error) => return Err((DomainError::Paused(Pause::from(&error)), done)),
+            Err(LogError::Behind) => return Err(DomainError::Overloaded),
+            Err(error) => return Err(DomainError::Paused(Pause::from(&error))),
         };
         slot.is_restarting = true;
         slot.sequencer.sequence = ids.sequence.next();
         slot.sequencer.event.0 += frame.facts.iter().map(Fact::events_max).sum::<u64>();
         self.last_ticket.set(ticket);
-        let pending = Pending { ticket, realm: realm.clone(), what: What::Restart(frame), done };
-        self.pending.borrow_mut().push_back(pending);
-        Ok(())
+        Ok((ticket, frame))
     }
 
-    /// Applies such a frame.
+    /// Applies such frames.
     pub(super) fn publish_restart(
         &self,
         realm: &Arc<RealmShared>,
         view: &mut View,
-        frame: &Frame,
-    ) -> Result<Applied, DomainError> {
-        let sequence = view.progress.sequence.next();
-        let rows = view.apply(sequence, frame)?;
-        note_keys(realm, frame);
-        let (progress, stored) = (view.progress, view.recent.stored());
-        Ok(Applied { realm: realm.id, progress, rows, stored })
+        frames: &[Frame],
+    ) -> Result<Vec<Applied>, DomainError> {
+        let mut applied = Vec::with_capacity(frames.len());
+        for frame in frames {
+            let sequence = view.progress.sequence.next();
+            let rows = view.apply(sequence, frame)?;
+            note_keys(realm, frame);
+            let (progress, stored) = (view.progress, view.recent.stored());
+            applied.push(Applied { realm: realm.id, progress, rows, stored });
+        }
+        Ok(applied)
+    }
+
+    /// Whether an organization is being created again.
+    pub fn is_restarting(&self, realm: &RealmShared) -> bool {
+        self.slots.borrow().get(&realm.id).is_some_and(|slot| slot.is_restarting)
     }
 
     /// Lets the organization decide again, from its new state; running actors forget what they remember.
