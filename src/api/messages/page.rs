@@ -71,6 +71,7 @@ impl PageReader {
     }
 
     fn write(&mut self, snapshot: MessageSnapshot) -> Result<Envelope, DomainError> {
+        let is_in_memory = snapshot.is_in_memory();
         let messages = snapshot.read(&self.realm)?;
         let directory = self.realm.directory();
         let mut writer = MessageWriter::new(&directory, self.reader.as_deref(), self.form);
@@ -82,7 +83,10 @@ impl PageReader {
             if index > 0 {
                 out.push(b',');
             }
-            push(&mut writer, out, fetched, self.highlighter.as_mut());
+            match is_in_memory && self.highlighter.is_none() {
+                true => writer.push_recent(out, &fetched.message, Some(fetched.flags)),
+                false => push(&mut writer, out, fetched, self.highlighter.as_mut()),
+            }
         }
         out.push(b']');
         Ok(envelope)

@@ -2,6 +2,7 @@
 //!
 //! The caller checks access. Only documented fields are written: some clients reject unknown ones.
 
+use self::body_cache::push_cached;
 use super::json::{push_field, push_name, push_text, push_text_field, push_value};
 use super::list::push_list;
 use super::user::UNKNOWN_NAME;
@@ -18,6 +19,7 @@ use rules::permissions::users::{api_email, is_restricted, sees_user};
 use rules::topics::shown_topic;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Estimated bytes of a message besides its content.
 const FIELDS_BYTES: usize = 640;
@@ -85,10 +87,40 @@ impl<'d> MessageWriter<'d> {
 
     /// Writes a message object. Responses have `flags` inside the object, events beside it.
     pub fn push(&mut self, out: &mut Vec<u8>, message: &Message, flags: Option<Flags>) {
+        self.push_with(out, message, flags, |writer, out| writer.push_body(out, message));
+    }
+
+    /// The same for a message that is in memory: its body is encoded once for many pages.
+    pub fn push_recent(&mut self, out: &mut Vec<u8>, message: &Arc<Message>, flags: Option<Flags>) {
+        // What the form changes is not in the body of most messages.
+        let is_cached = self.form.apply_markdown && !message.place.topic().is_empty();
+        self.push_with(out, message, flags, |writer, out| match is_cached {
+            true => push_cached(out, message, |out| writer.push_body(out, message)),
+            false => writer.push_body(out, message),
+        });
+    }
+
+    fn push_with(
+        &mut self,
+        out: &mut Vec<u8>,
+        message: &Message,
+        flags: Option<Flags>,
+        push_body: impl FnOnce(&Self, &mut Vec<u8>),
+    ) {
         out.extend_from_slice(b"{\"id\":");
         push_value(out, &message.id);
         self.push_sender(out, message.sender);
         self.push_place(out, message);
+        push_body(self, out);
+        self.push_edits(out, message);
+        if let Some(flags) = flags {
+            push_flags(out, flags);
+        }
+        out.push(b'}');
+    }
+
+    /// Writes the fields that are the same for all readers of this form.
+    fn push_body(&self, out: &mut Vec<u8>, message: &Message) {
         let is_channel = message.place.channel().is_some();
         let topic = shown_topic(message.place.topic(), self.form.allow_empty_topic || !is_channel);
         // Each literal is one copy; a page has a hundred of each.
@@ -120,11 +152,6 @@ impl<'d> MessageWriter<'d> {
             push_name(out, "submessages");
             push_list(out, message.submessages.iter().map(|part| submessage(message.id, part)));
         }
-        self.push_edits(out, message);
-        if let Some(flags) = flags {
-            push_flags(out, flags);
-        }
-        out.push(b'}');
     }
 
     /// Writes a message that a search has found, with the words of the search marked.
@@ -396,5 +423,6 @@ pub fn push_flags(out: &mut Vec<u8>, flags: Flags) {
     out.push(b']');
 }
 
+mod body_cache;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Custom profile fields and their values as clients read them (docs/api/profile-fields.md#field-object).
 
 use model::{ProfileField, ProfileFieldId, ProfileValue};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The custom profile field object of the API.
 #[derive(Clone, Debug, Serialize)]
@@ -45,6 +45,16 @@ pub struct ValueJson<'a> {
 /// The JSON of a value.
 pub fn value(value: &ProfileValue) -> ValueJson<'_> {
     ValueJson { value: &value.text, rendered_value: value.html.as_deref() }
+}
+
+/// A user's `profile_data`: an object with a member for each field, in the order of the list.
+#[derive(Clone, Debug, Default)]
+pub struct ProfileData<'a>(pub Vec<(ProfileFieldId, ValueJson<'a>)>);
+
+impl Serialize for ProfileData<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(field, value)| (field, value)))
+    }
 }
 
 /// A value that was changed or removed.

@@ -1,12 +1,11 @@
 //! Users as clients read them (docs/api/users.md#user-object).
 
-use super::profile::{ValueJson, value};
-use model::{Directory, ProfileFieldId, Timestamp, User, UserId};
+use super::profile::{ProfileData, value};
+use model::{Directory, Timestamp, User, UserId};
 use rules::avatar::{AvatarSize, avatar_url, public_avatar_url, unknown_avatar_url};
 use rules::permissions::users::{api_email, shown_delivery_email};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 /// Options of user objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -43,7 +42,7 @@ pub struct UserJson<'a> {
     avatar_url: Option<String>,
     avatar_version: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
-    profile_data: Option<BTreeMap<ProfileFieldId, ValueJson<'a>>>,
+    profile_data: Option<ProfileData<'a>>,
 }
 
 /// An entry of `muted_users`.
@@ -101,7 +100,7 @@ pub fn user<'a>(
     let fields = directory.profile_fields();
     let profile = |user: &'a User| {
         let known = user.profile_data.iter().filter(|(field, _)| fields.get(**field).is_some());
-        known.map(|(field, given)| (*field, value(given))).collect()
+        ProfileData(known.map(|(field, given)| (*field, value(given))).collect())
     };
     let is_hidden = viewer.is_none() && bot.is_none();
     UserJson {
@@ -153,7 +152,7 @@ pub fn unknown_user<'a>(directory: &Directory, user: &User, form: UserForm) -> U
         timezone: "",
         avatar_url: Some(unknown_avatar_url(directory.realm().id, AvatarSize::Small)),
         avatar_version: 1,
-        profile_data: form.profile_data.then(BTreeMap::new),
+        profile_data: form.profile_data.then(ProfileData::default),
     }
 }
 

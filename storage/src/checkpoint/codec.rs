@@ -6,7 +6,7 @@
 use model::{ChannelId, MessageId, RecipientId, Timestamp, TopicKey, UserId};
 use roaring::RoaringBitmap;
 use std::collections::{BTreeMap, HashMap};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 use std::io::{self, Write};
 use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
@@ -224,7 +224,7 @@ impl<K: Saved + Ord, V: Saved> Saved for BTreeMap<K, V> {
     }
 }
 
-impl<K: Saved + Ord + Hash, V: Saved> Saved for HashMap<K, V> {
+impl<K: Saved + Ord + Hash, V: Saved, S: BuildHasher + Default> Saved for HashMap<K, V, S> {
     fn save(&self, out: &mut Output<'_>) -> io::Result<()> {
         length(self.len())?.save(out)?;
         // Ascending, so that the same state always has the same bytes.

@@ -4,6 +4,7 @@
 use super::newest::add_newest;
 use super::topic::{Spelled, TopicMessages};
 use crate::checkpoint::codec::saved;
+use foldhash::HashMap;
 use model::message::MessageTraits;
 use model::{
     ChannelId, Flag, Flags, Message, MessageId, Place, ReactionsLeft, RecipientId, Spot, Timestamp, TopicKey,
@@ -11,7 +12,7 @@ use model::{
 };
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The length of a day, in milliseconds.
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;

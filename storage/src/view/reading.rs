@@ -66,10 +66,11 @@ impl View {
             if left.is_empty() {
                 break;
             }
-            let Some(messages) = self.channel_ids(channel).filter(|here| !here.is_disjoint(&left)) else {
+            let Some(messages) = self.channel_ids(channel) else { continue };
+            let mut here = part_of(messages, &left);
+            if here.is_empty() {
                 continue;
-            };
-            let mut here = messages & &left;
+            }
             left -= &here;
             if let Some(arrived) = self.arrivals.to(channel) {
                 here -= &arrived.ids;
@@ -250,9 +251,9 @@ impl View {
     pub fn flags_among(&self, user: UserId, ids: &RoaringBitmap) -> Vec<(MessageId, Flags)> {
         let delivered = self.delivered_among(user, ids);
         // Of large sets, the parts that are asked for: mostly they are empty, and never larger than `ids`.
-        let wildcards = &self.messages.channel_wildcard & ids;
+        let wildcards = part_of(&self.messages.channel_wildcard, ids);
         let mine = self.messages.users.get(&user);
-        let part = |flag: Flag| mine.and_then(|mine| mine.set(flag)).map(|set| (flag, set & ids));
+        let part = |flag: Flag| mine.and_then(|mine| mine.set(flag)).map(|set| (flag, part_of(set, ids)));
         let parts: Vec<(Flag, RoaringBitmap)> =
             Flag::ALL.into_iter().filter_map(part).filter(|(_, part)| !part.is_empty()).collect();
         let flags = |id: u32| {
@@ -274,6 +275,22 @@ impl View {
             Some(mine) => delivered - &mine.read,
             None => delivered.clone(),
         }
+    }
+}
+
+/// Up to this many members of a set for each id are looked at one by one.
+const SCAN_FACTOR: u64 = 4;
+
+/// `set & ids`, at the cost of the part of the set from the first to the last id where that is short: the ids of a page are
+/// neighbors, and the set has the whole history.
+fn part_of(set: &RoaringBitmap, ids: &RoaringBitmap) -> RoaringBitmap {
+    let (Some(first), Some(last)) = (ids.min(), ids.max()) else { return RoaringBitmap::new() };
+    match set.range_cardinality(first..=last) {
+        0 => RoaringBitmap::new(),
+        count if count <= SCAN_FACTOR * ids.len() => {
+            set.range(first..=last).filter(|id| ids.contains(*id)).collect()
+        }
+        _ => set & ids,
     }
 }
 

@@ -211,3 +211,32 @@ fn hidden_sender_is_unknown_user() {
     assert_eq!(written["avatar_url"], "/user_avatars/1/default/unknown.png");
     assert_eq!(write(&directory, Some(fixture::CORDELIA), WEB, &message)["sender_full_name"], "Iago");
 }
+
+#[test]
+fn cached_body_is_that_of_the_message_as_it_is() {
+    let directory = fixture::directory();
+    let mut writer = MessageWriter::new(&directory, None, WEB);
+    let mut written = |message: &Arc<Message>| {
+        let (mut recent, mut plain) = (Vec::new(), Vec::new());
+        writer.push_recent(&mut recent, message, Some(Flags::NONE));
+        writer.push(&mut plain, message, Some(Flags::NONE));
+        assert_eq!(recent, plain);
+        String::from_utf8(recent).unwrap()
+    };
+    let mut kept = Arc::new(fixture::in_topic(7, "pens"));
+    let reader = kept.clone();
+    let first = written(&reader);
+    assert_eq!(written(&reader), first);
+    // A change is seen whether or not a reader holds the message.
+    Arc::make_mut(&mut kept).rendered = "<p>held</p>".into();
+    assert!(written(&kept.clone()).contains("held"));
+    drop(reader);
+    Arc::make_mut(&mut kept).rendered = "<p>alone</p>".into();
+    assert!(written(&kept.clone()).contains("alone"));
+    // Another message at the same place of the cache, and one that is longer than a cached body.
+    assert!(written(&Arc::new(fixture::in_topic(7 + 1024, "ink")).clone()).contains("ink"));
+    let mut long = fixture::in_topic(8, "pens");
+    long.rendered = "a".repeat(5000);
+    let long = Arc::new(long);
+    assert_eq!(written(&long.clone()), written(&long));
+}
