@@ -37,6 +37,12 @@ pub struct Target {
 }
 
 impl Target {
+    /// Whether there can be such calls: their paths begin with a slash and have no query, and wildcards are complete.
+    pub fn is_possible(&self) -> bool {
+        let is_closed = self.path.split('{').skip(1).all(|rest| rest.contains('}'));
+        self.path.starts_with(['/', '*', '{']) && !self.path.contains(['?', '#']) && is_closed
+    }
+
     fn includes(&self, method: &str, path: &str) -> bool {
         self.http_method.as_deref().is_none_or(|expected| expected == method) && matches(&self.path, path)
     }
@@ -176,6 +182,13 @@ mod tests {
         for (pattern, path, expected) in cases {
             assert_eq!(matches(pattern, path), expected, "{pattern} {path}");
         }
+    }
+
+    #[test]
+    fn paths_that_no_call_has_are_known() {
+        let is_possible = |path: &str| Target { http_method: None, path: path.into() }.is_possible();
+        assert!(["/", "*/events", "{any}", "/a/{b}/{c}"].into_iter().all(is_possible));
+        assert!(!["", "a", "/a?b=1", "/a#b", "/a/{b", "/{a/{b}"].into_iter().any(is_possible));
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub struct Call<'r> {
     pub(super) body: Option<RequestBody>,
     pub(super) address: Option<IpAddr>,
     pub(super) ignored: Vec<String>,
+    /// Whether the handler has taken the parameters.
+    pub(super) takes_parameters: bool,
 }
 
 impl Call<'_> {
@@ -92,6 +94,7 @@ impl<T: FromCall> FromCall for Option<T> {
 
 impl<T: FromFields> FromCall for Params<T> {
     fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
+        call.takes_parameters = true;
         let fields = call.fields.as_ref().map_err(ApiError::clone)?;
         let value = T::from_fields(fields)?;
         call.ignored = fields.ignored();
@@ -180,6 +183,7 @@ pub struct RawQuery(pub String);
 
 impl FromCall for RawQuery {
     fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
+        call.takes_parameters = true;
         Ok(Self(call.request.query_string().to_owned()))
     }
 }

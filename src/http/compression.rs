@@ -104,7 +104,8 @@ where
 /// Whether an answer to a request may be compressed.
 fn is_asked_for(request: &ServiceRequest) -> bool {
     let accepted = request.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    accepted.is_some_and(|accepted| accepted.contains("gzip"))
+    accepted
+        .is_some_and(|accepted| accepted.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"gzip")))
         && matches!(*request.method(), Method::GET | Method::POST)
         && !request.path().ends_with("/events")
 }

@@ -64,6 +64,20 @@ impl<'a> WatchedCall<'a> {
         }
     }
 
+    /// Records an error, and what is known of a call that was refused before its handler, as by a rate limit.
+    pub fn record_error(
+        &mut self,
+        (app, realm): (&App, Option<&RealmHandle>),
+        request: &HttpRequest,
+        error: &ApiError,
+    ) {
+        self.record.code = error.code().map(Code::name);
+        self.record.msg = Some(error.msg().to_owned());
+        if self.record.user.is_none() {
+            record_head((app, realm), request, &mut self.record);
+        }
+    }
+
     /// Applies what a fault does to the response, and records what is sent of it.
     pub async fn end(mut self, response: HttpResponse) -> HttpResponse {
         let response = match self.fault {
@@ -87,8 +101,7 @@ impl<'a> WatchedCall<'a> {
     }
 }
 
-/// Records what is known of a call that its fault keeps from its handler: the error, the caller, and the parameters of the
-/// URL.
+/// Records what is known of a call that its fault keeps from its handler: the error, and what the head says.
 fn record_fault(
     (app, realm): (&App, Option<&RealmHandle>),
     request: &HttpRequest,
@@ -106,7 +119,15 @@ fn record_fault(
         FaultKind::Disconnect => (None, None),
         FaultKind::Delay { .. } | FaultKind::LoseResponse | FaultKind::Truncate => return,
     };
+    record_head((app, realm), request, record);
+}
+
+/// Records what the head of a request says: the caller, and the parameters of the URL unless there are others.
+fn record_head((app, realm): (&App, Option<&RealmHandle>), request: &HttpRequest, record: &mut RecordedCall) {
     record.user = known_caller(app, request, realm).map(|caller| caller.user.delivery_email.to_string());
+    if record.parameters.pairs().next().is_some() {
+        return;
+    }
     if let Ok(fields) = Fields::parse(request.query_string().as_bytes(), &BodyKind::Other, b"") {
         record.set_parameters(fields.pairs());
     }

@@ -11,12 +11,13 @@ use super::body::{BodyShare, RequestBody};
 use super::call::Call;
 use super::caller::check_webhook;
 use super::development::WatchedCall;
-use super::error::{ApiError, Code};
+use super::error::ApiError;
 #[cfg(feature = "cluster")]
 use super::forward;
 use super::observe::{Observed, Observer};
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
+use super::preflight::options;
 use super::route::{Body, Offered, Route};
 use super::router::{RouteMatch, Router};
 use super::started::Started;
@@ -151,7 +152,7 @@ async fn dispatch_here(
 /// The response of the call, or that of a fault.
 async fn respond(
     routed: (&App, &Router),
-    arrived: (&mut ServiceRequest, WaitingHead),
+    (arrived, waiting_head): (&mut ServiceRequest, WaitingHead),
     payload: Payload,
     log_fields: &mut AccessLogFields<'_>,
 ) -> HttpResponse {
@@ -160,10 +161,11 @@ async fn respond(
     {
         return response;
     }
-    answer(routed, arrived, payload, log_fields).await.unwrap_or_else(|error| {
+    let answered = answer(routed, (arrived, waiting_head), payload, log_fields).await;
+    answered.unwrap_or_else(|error| {
         if let Some(watched) = &mut log_fields.watched {
-            watched.record.code = error.code().map(Code::name);
-            watched.record.msg = Some(error.msg().to_owned());
+            let realm = log_fields.visitor.realm.as_ref();
+            watched.record_error((routed.0, realm), arrived.request(), &error);
         }
         match log_fields.shows_pages {
             true => problem_page(error),
@@ -302,8 +304,19 @@ async fn begin(
             let segments = found.segments.into_iter();
             let address = log_fields.visitor.address;
             let Admitted { caller, session } = admitted;
-            let (app, ignored) = (app.clone(), Vec::new());
-            let call = Call { app, request, caller, session, segments, fields, body, address, ignored };
+            let (app, ignored, takes_parameters) = (app.clone(), Vec::new(), false);
+            let call = Call {
+                app,
+                request,
+                caller,
+                session,
+                segments,
+                fields,
+                body,
+                address,
+                ignored,
+                takes_parameters,
+            };
             Started::new(route, call, log_fields.watched.as_deref_mut()).map(Begun::Working)
         }
         Err(refusal) => {
@@ -446,23 +459,6 @@ fn content_kind(request: &HttpRequest) -> Result<BodyKind, ApiError> {
 /// An invalid method becomes one that no path offers.
 fn parse_method(word: &str) -> Method {
     Method::from_bytes(word.as_bytes()).unwrap_or(Method::CONNECT)
-}
-
-fn options(app: &App, found: &RouteMatch<'_>, readers: &Readers) -> HttpResponse {
-    let methods = found.methods().join(", ");
-    let mut response = HttpResponse::NoContent();
-    response.insert_header((header::ALLOW, methods.clone()));
-    if !matches!(readers, Readers::Own) {
-        // For pages of other origins, which send a preflight request.
-        response.insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, methods));
-        response.insert_header((header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization"));
-    }
-    if let Some(protocol) = found.first().and_then(|route| route.protocol) {
-        for header in (protocol.options)(app) {
-            response.insert_header(header);
-        }
-    }
-    response.finish()
 }
 
 #[cfg(test)]

@@ -42,6 +42,7 @@ pub mod params;
 #[cfg(feature = "cluster")]
 mod pass_on;
 mod pieces;
+mod preflight;
 pub mod recent_logins;
 pub mod reply;
 mod requester;

@@ -3,12 +3,14 @@
 use super::admit::Admitted;
 use super::app::App;
 use super::call::{Call, Working};
+use super::caller::Login;
 use super::development::WatchedCall;
 use super::error::ApiError;
 use super::params::Fields;
 use super::reply::HandlerResult;
 use super::requester::requester;
-use super::route::{Limit, Route};
+use super::route::{Body, Limit, Route};
+use super::web_session::CSRF_FIELD;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actors::budget::Holder;
@@ -41,6 +43,14 @@ impl Started {
         let holder = call.holder();
         let requester = requester(route, &mut call);
         let started = route.start(&mut call);
+        // Handlers that read their body themselves report their own.
+        if !call.takes_parameters
+            && route.body != Body::Stream
+            && let Ok(fields) = &call.fields
+        {
+            call.ignored = fields.ignored();
+            call.ignored.retain(|name| !may_be_credentials(route.login, name));
+        }
         #[cfg(debug_assertions)]
         if let Ok(fields) = &call.fields {
             let asked = fields.asked();
@@ -76,6 +86,11 @@ impl Started {
         }
         Ok(reply.into_response(&self.ignored))
     }
+}
+
+/// Whether a parameter was read before the handler.
+fn may_be_credentials(login: Login, name: &str) -> bool {
+    name == CSRF_FIELD || (matches!(login, Login::KeyInUrl | Login::Link) && name == "api_key")
 }
 
 /// Says what may be wrong with a call whose body was not read.

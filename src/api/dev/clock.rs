@@ -1,6 +1,6 @@
 //! `GET /dev/clock` and `POST /dev/clock`: the clock of the server (docs/dev-server.md#the-clock).
 
-use super::tools;
+use super::{optional_seconds, tools};
 use crate::http::{ApiError, App, Code, Fields, FromFields, HandlerResult, Params, reply_field};
 use model::Timestamp;
 use std::time::Duration;
@@ -10,23 +10,18 @@ const SECS_MAX: u64 = 100 * 366 * 24 * 3600;
 
 /// Where to move the clock.
 pub struct MoveClock {
-    /// The time to show, in seconds.
-    time: Option<u64>,
-    advance_secs: Option<u64>,
+    /// The time to show, since 1970.
+    time: Option<Duration>,
+    advance: Option<Duration>,
 }
 
 impl FromFields for MoveClock {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let moved =
-            Self { time: fields.optional_int("time")?, advance_secs: fields.optional_int("advance_secs")? };
-        let is_far = |secs: &u64| *secs > SECS_MAX;
-        match moved {
-            Self { time: None, advance_secs: None } => Err(missing()),
-            Self { time: Some(time), .. } if is_far(&time) => Err(ApiError::invalid_parameter("time")),
-            Self { advance_secs: Some(secs), .. } if is_far(&secs) => {
-                Err(ApiError::invalid_parameter("advance_secs"))
-            }
-            moved => Ok(moved),
+        let time = optional_seconds(fields, "time", SECS_MAX)?;
+        let advance = optional_seconds(fields, "advance_secs", SECS_MAX)?;
+        match (time, advance) {
+            (None, None) => Err(missing()),
+            (time, advance) => Ok(Self { time, advance }),
         }
     }
 }
@@ -47,10 +42,10 @@ pub async fn show(app: App) -> HandlerResult {
 pub async fn change(app: App, Params(moved): Params<MoveClock>) -> HandlerResult {
     let clock = &tools(&app)?.clock;
     if let Some(time) = moved.time {
-        clock.set_wall(Timestamp(time * 1000));
+        clock.set_wall(Timestamp(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)));
     }
-    if let Some(secs) = moved.advance_secs {
-        clock.advance(Duration::from_secs(secs));
+    if let Some(advance) = moved.advance {
+        clock.advance(advance);
     }
     reply_field("time", &seconds(app.clock.now()))
 }

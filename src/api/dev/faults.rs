@@ -1,14 +1,18 @@
 //! `/dev/faults`: faults of the calls of the organization (docs/dev-server.md#faults).
 
-use super::tools;
+use super::{optional_seconds, tools, unfit};
 use crate::dev::faults::{FAULTS_MAX, Fault, FaultKind, Target};
 use crate::http::{
     ApiError, App, Code, Fields, FromFields, HandlerResult, Params, Realm, reply_field, reply_ok,
 };
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The longest delay and duration, in seconds.
 const SECS_MAX: u64 = 24 * 3600;
+const DELAY_MS_MAX: u32 = 24 * 3600 * 1000;
+
+const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 const KINDS: [&str; 6] = ["error", "rate_limit", "delay", "disconnect", "lose_response", "truncate"];
 
@@ -17,63 +21,73 @@ pub struct NewFault {
     target: Target,
     kind: FaultKind,
     times: Option<u32>,
-    seconds: Option<u64>,
+    lasts: Option<Duration>,
 }
 
 impl FromFields for NewFault {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let target = Target {
-            http_method: fields.optional("http_method").map(|method| method.to_ascii_uppercase()),
-            path: fields.required("path")?,
-        };
-        // No other path is ever called.
-        if !target.path.starts_with(['/', '*', '{']) {
-            return Err(ApiError::invalid_parameter("path"));
+        let http_method = fields.optional("http_method").map(|method| method.to_ascii_uppercase());
+        if http_method.as_deref().is_some_and(|method| !METHODS.contains(&method)) {
+            return Err(unfit("http_method", &format!("one of {}", METHODS.join(", "))));
+        }
+        let target = Target { http_method, path: fields.required("path")? };
+        if !target.is_possible() {
+            return Err(unfit(
+                "path",
+                "a path without a query, such as /api/v1/messages/{message_id} or */events; {name} stands for text without \
+                 a slash, * for any text",
+            ));
         }
         let kind = read_kind(fields)?;
-        let seconds: Option<u64> = fields.optional_int("seconds")?;
-        if seconds.is_some_and(|seconds| seconds > SECS_MAX) {
-            return Err(ApiError::invalid_parameter("seconds"));
-        }
-        let times: Option<u32> = fields.optional_int("times")?;
-        if times == Some(0) {
-            return Err(ApiError::invalid_parameter("times"));
+        let lasts = optional_seconds(fields, "seconds", SECS_MAX)?;
+        if lasts.is_some_and(|lasts| lasts.is_zero()) {
+            return Err(unfit("seconds", "more than 0"));
         }
         // Without a limit it is for one call.
-        let times = times.or(if seconds.is_none() { Some(1) } else { None });
-        Ok(Self { target, kind, times, seconds })
+        let times =
+            optional_whole(fields, "times", 1..=u32::MAX)?.or(if lasts.is_none() { Some(1) } else { None });
+        Ok(Self { target, kind, times, lasts })
     }
 }
 
+/// An optional whole number in a range.
+fn optional_whole(fields: &Fields, name: &str, range: RangeInclusive<u32>) -> Result<Option<u32>, ApiError> {
+    let Some(text) = fields.optional_str(name) else { return Ok(None) };
+    let number = text.trim().parse().ok().filter(|number| range.contains(number));
+    let allowed = || unfit(name, &format!("a whole number from {} to {}", range.start(), range.end()));
+    number.ok_or_else(allowed).map(Some)
+}
+
 fn read_kind(fields: &Fields) -> Result<FaultKind, ApiError> {
-    Ok(match fields.one_of("kind", &KINDS)? {
+    let kind = fields.required_str("kind")?;
+    let retry_after = || optional_seconds(fields, "retry_after", SECS_MAX);
+    Ok(match kind {
+        "error" => read_error(fields)?,
         "rate_limit" => {
-            FaultKind::RateLimit { retry_after: f64::from(fields.int_or::<u32>("retry_after", 1)?) }
+            FaultKind::RateLimit { retry_after: retry_after()?.map_or(1.0, |wait| wait.as_secs_f64()) }
         }
         "delay" => {
-            let delay_ms: u64 = fields.required_int("delay_ms")?;
-            if delay_ms > SECS_MAX * 1000 {
-                return Err(ApiError::invalid_parameter("delay_ms"));
+            let delay_ms = optional_whole(fields, "delay_ms", 0..=DELAY_MS_MAX)?;
+            FaultKind::Delay {
+                delay_ms: delay_ms.ok_or_else(|| ApiError::missing_parameter("delay_ms"))?.into(),
             }
-            FaultKind::Delay { delay_ms }
         }
         "disconnect" => FaultKind::Disconnect,
         "lose_response" => FaultKind::LoseResponse,
         "truncate" => FaultKind::Truncate,
-        _ => read_error(fields)?,
+        _ => return Err(unfit("kind", &format!("one of {}", KINDS.join(", ")))),
     })
 }
 
 fn read_error(fields: &Fields) -> Result<FaultKind, ApiError> {
     let code = fields.optional("code");
     if code.as_deref().is_some_and(|code| Code::of_name(code).is_none()) {
-        return Err(ApiError::invalid_parameter("code"));
+        return Err(unfit("code", "an error code of this server, such as BAD_EVENT_QUEUE_ID"));
     }
     let default = code.as_deref().and_then(Code::of_name).map_or(500, |code| code.status().as_u16());
-    let status: u16 = fields.int_or("status", default)?;
-    if !(400..=599).contains(&status) {
-        return Err(ApiError::invalid_parameter("status"));
-    }
+    let status = optional_whole(fields, "status", 400..=599)?
+        .and_then(|status| status.try_into().ok())
+        .unwrap_or(default);
     let msg = fields.optional("msg");
     if code.is_none() && msg.is_some() {
         return Err(ApiError::bad_request(
@@ -103,7 +117,7 @@ pub async fn add(app: App, Realm(realm): Realm, Params(new): Params<NewFault>) -
         target: new.target,
         kind: new.kind,
         times: new.times,
-        until: new.seconds.map(|seconds| now.after(Duration::from_secs(seconds))),
+        until: new.lasts.map(|lasts| now.after(lasts)),
         hits: 0,
     };
     let full = || ApiError::bad_request(format!("There are {FAULTS_MAX} faults already"));

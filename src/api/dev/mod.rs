@@ -9,9 +9,23 @@ pub mod requests;
 pub mod reset;
 
 use crate::dev::tools::DevTools;
-use crate::http::{ApiError, App};
+use crate::http::{ApiError, App, Fields};
+use std::time::Duration;
 
 /// The tools. A server without them does not route here.
 fn tools(app: &App) -> Result<&DevTools, ApiError> {
     app.tools.as_ref().ok_or_else(ApiError::not_found)
+}
+
+/// A parameter with a value that does not fit; `allowed` says which do.
+fn unfit(name: &str, allowed: &str) -> ApiError {
+    ApiError::bad_request(format!("Invalid {name}: must be {allowed}"))
+}
+
+/// An optional number of seconds, which may have a fraction.
+fn optional_seconds(fields: &Fields, name: &str, max: u64) -> Result<Option<Duration>, ApiError> {
+    let allowed = || unfit(name, &format!("a number of seconds from 0 to {max}, such as 90 or 1.5"));
+    let Some(text) = fields.optional_str(name) else { return Ok(None) };
+    let seconds = text.trim().parse().ok().filter(|seconds| (0.0..=max as f64).contains(seconds));
+    Ok(Some(Duration::from_secs_f64(seconds.ok_or_else(allowed)?)))
 }

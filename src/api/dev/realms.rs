@@ -22,7 +22,8 @@ impl FromFields for NewOrganization {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let refused = |error: SeedError| ApiError::bad_request(format!("Invalid seed: {error}"));
         let seed = fields.optional_str("seed").map(SeedDocument::read).transpose().map_err(refused)?;
-        Ok(Self { subdomain: fields.optional("subdomain"), seed: seed.map(Arc::new) })
+        let subdomain = fields.optional("subdomain").filter(|subdomain| !subdomain.is_empty());
+        Ok(Self { subdomain, seed: seed.map(Arc::new) })
     }
 }
 

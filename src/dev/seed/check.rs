@@ -50,6 +50,10 @@ pub(super) fn check(seed: &SeedDocument) -> Checked {
     if seed.name.trim().is_empty() {
         refuse(&document.key("name"), "the name of the organization must not be empty")?;
     }
+    if !is_address(&format!("bot@{}", seed.email_domain)) {
+        let why = format!("email_domain must be a domain such as acme.example, not `{}`", seed.email_domain);
+        refuse(&document.key("email_domain"), why)?;
+    }
     check_settings(&document.key("settings"), &seed.settings, realm_setting)?;
     if !seed.users.iter().any(|user| user.role == RoleName::Owner) {
         refuse(
@@ -194,6 +198,10 @@ fn check_user(at: &At<'_>, user: &User) -> Checked {
             refuse(&password, why)?;
         }
         Some(_) | None => {}
+    }
+    if !user.timezone.is_empty() && jiff::tz::TimeZone::get(&user.timezone).is_err() {
+        let why = format!("`{}` is not a time zone; such names are Europe/Berlin and Etc/UTC", user.timezone);
+        refuse(&at.key("timezone"), why)?;
     }
     check_settings(&at.key("settings"), &user.settings, user_setting)
 }

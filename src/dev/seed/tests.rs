@@ -45,6 +45,10 @@ fn mistakes_have_line_and_column() {
         ("[settings]\nno_such = true\n", "line 9, column 1: there is no setting no_such"),
         ("[settings]\ninvite_required = \"x\"\n", "line 9, column 1: invite_required must be true or false"),
         (
+            "[[users]]\nemail = \"pia@acme.example\"\nfull_name = \"Pia\"\ntimezone = \"Mars/Phobos\"\n",
+            "line 11, column 12: `Mars/Phobos` is not a time zone",
+        ),
+        (
             "[[users]]\nemail = \"olga@acme.example\"\nfull_name = \"Olga\"\n",
             "line 9, column 9: two accounts have the address olga@acme.example",
         ),
@@ -157,6 +161,14 @@ fn expect_mistake(wrong: &str, expected: &str) {
 }
 
 /// The text of each mistake is in the file before, where it is right.
+#[test]
+fn domain_of_addresses_is_a_domain() {
+    let text = format!("{START}{OLGA}")
+        .replace("email_domain = \"acme.example\"", "email_domain = \"not a domain!\"");
+    let mistake = SeedDocument::read(&text).unwrap_err().to_string();
+    assert!(mistake.starts_with("line 2, column 16: email_domain must be a domain such as"), "{mistake}");
+}
+
 #[test]
 fn mistakes_are_found_where_they_are_and_not_where_the_text_is_first() {
     let right = format!("{START}{OLGA}{MORE}");

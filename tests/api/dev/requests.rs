@@ -7,6 +7,12 @@ use serde_json::{Value, json};
 async fn calls_are_recorded_with_what_was_ignored() {
     let t = TestServer::builder().development().start().await;
     let (hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
+    // An endpoint without any parameters, too, and its answer says so as well.
+    let me = hamlet.get("/users/me", &[("colour", &"blue")]).ok().await;
+    assert_eq!(me["ignored_parameters_unsupported"], json!(["colour"]));
+    let recorded = anonymous.get("/dev/requests", &[]).ok().await;
+    assert_eq!(recorded["requests"][0]["ignored_parameters"], json!(["colour"]));
+    anonymous.delete("/dev/requests", &[]).ok().await;
     hamlet.get("/users", &[("colour", &"blue")]).ok().await;
     hamlet.post("/messages", &[("type", &"channel")]).await;
     anonymous.post("/fetch_api_key", &[("username", &"a@example.com"), ("password", &"secret")]).await;
@@ -87,4 +93,24 @@ async fn record_of_a_refused_call_has_no_user_without_valid_credentials() {
     assert_eq!(anonymous.get("/users", &[]).await.status, 500);
     let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
     assert_eq!((&calls[0]["user"], &calls[1]["user"]), (&Value::Null, &Value::Null));
+}
+
+#[tokio::test]
+async fn record_of_a_call_that_no_handler_saw_has_what_its_head_says() {
+    let limited = TestServer::builder().development().set("limits.enabled", true);
+    let t = limited.set("limits.api_by_user", "[[60, 2]]").start().await;
+    let (hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
+    assert_eq!(hamlet.get("/no_such_path", &[("colour", &"blue")]).await.status, 404);
+    for _ in 0..2 {
+        hamlet.get("/users/me", &[]).ok().await;
+    }
+    assert_eq!(hamlet.get("/users/me", &[("size", &"large")]).await.status, 429);
+    let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
+    for (call, parameter) in [(&calls[0], ["colour", "blue"]), (&calls[3], ["size", "large"])] {
+        assert_eq!(
+            (&call["user"], &call["parameters"]),
+            (&json!(hamlet.email), &json!([parameter])),
+            "{calls}"
+        );
+    }
 }

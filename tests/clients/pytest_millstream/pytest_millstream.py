@@ -5,7 +5,8 @@ the standard library are needed.
 
 `millstream` is the server, started once for the test run; `realm` is an organization of the test's own, with the content
 of the sample or of the file that `--millstream-seed` names. The binary is `--millstream-binary`, the environment variable
-MILLSTREAM, or `millstream` in the PATH. If MILLSTREAM_URL is set, that running development server is used instead, such as
+MILLSTREAM, or `millstream` in the PATH (in a conftest.py below pytest's root, options need the form
+`--millstream-binary=PATH`). If MILLSTREAM_URL is set, that running development server is used instead, such as
 a service container. docs/dev-server.md has everything that the server offers.
 """
 
@@ -165,9 +166,10 @@ def pytest_addoption(parser):
 
 def _binary(config):
     named = config.getoption("--millstream-binary") or os.environ.get("MILLSTREAM")
-    binary = named or shutil.which("millstream")
+    binary = shutil.which(named or "millstream")
     if binary is None:
-        raise pytest.UsageError("millstream is not in the PATH; name it with --millstream-binary or MILLSTREAM")
+        problem = f"{named} is not a program" if named else "millstream is not in the PATH"
+        raise pytest.UsageError(f"{problem}; name the binary with --millstream-binary=PATH or MILLSTREAM")
     return binary
 
 
@@ -189,7 +191,10 @@ def millstream(request):
     url = os.environ.get("MILLSTREAM_URL")
     if url:
         server = Millstream(url.rstrip("/"), [])
-        server.root = server.new_realm()
+        try:
+            server.root = server.new_realm()
+        except OSError as error:
+            raise pytest.UsageError(f"no development server answers at {url} (MILLSTREAM_URL): {error}") from error
         yield server
         return
     with tempfile.TemporaryDirectory(prefix="millstream-pytest-") as folder, tempfile.TemporaryFile() as log:
