@@ -12,11 +12,14 @@ mod find;
 mod organizations;
 mod outbox;
 mod request;
+mod since;
 mod socket;
 
+pub use accounts::check_address;
 pub use answer::{Answer, Table, time};
 pub use execute::execute;
 pub use exports::{done as export_done, start as start_export, status as export_status};
 pub use find::find_realm;
 pub use request::{AccountName, AdminRequest, NewAccount, Permission, RoleName, UserName};
+pub use since::Since;
 pub use socket::{ControlSocket, PendingRequest, SOCKET_NAME, ask, ask_within};

@@ -6,10 +6,12 @@
 mod backups;
 mod cluster;
 mod combinations;
+mod durations;
 mod incoming_mail;
 mod journal;
 mod listeners;
 mod load;
+mod log_filter;
 mod networks;
 mod options;
 mod problem;
@@ -18,10 +20,12 @@ mod texts;
 
 pub use backups::BackupSettings;
 pub use cluster::ClusterSettings;
+pub use durations::parse_duration;
 pub use incoming_mail::IncomingMail;
 pub use journal::JournalSettings;
 pub use listeners::{CERT_OPTION, KEY_OPTION, Metrics, TlsSettings};
 pub use load::{Overrides, Sources, unknown_variables};
+pub use log_filter::{LogFilterError, check_log_filter};
 pub use networks::ProxyNetwork;
 pub use problem::ConfigError;
 pub use settings::*;

@@ -55,12 +55,15 @@ fn system_groups() -> Vec<UserGroup> {
     SYSTEM_GROUPS.iter().enumerate().map(|(index, names)| group(index, *names)).collect()
 }
 
+/// Characters of a subdomain.
+pub const SUBDOMAIN_LENGTH_MAX: usize = 40;
+
 /// Refuses names that cannot be part of a host name.
 ///
 /// # Errors
 /// `Rule` with `SettingInvalid` naming `subdomain`.
 pub fn check_subdomain(subdomain: &str) -> Result<(), DomainError> {
-    let is_valid = subdomain.len() <= 40
+    let is_valid = subdomain.len() <= SUBDOMAIN_LENGTH_MAX
         && subdomain.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
         && !subdomain.starts_with('-')
         && !subdomain.ends_with('-');

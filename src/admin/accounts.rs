@@ -3,6 +3,7 @@
 use super::answer::{Answer, Table, time};
 use super::find::account;
 use super::request::{NewAccount, Permission, RoleName};
+use crate::api::account::address::is_address;
 use crate::api::users::create::check_new_account;
 use crate::cli::error::CliError;
 use crate::units::counted;
@@ -31,12 +32,33 @@ pub(super) fn list(realm: &RealmHandle) -> Answer {
     Answer::list(table)
 }
 
+/// Refuses what is not an e-mail address.
+///
+/// # Errors
+/// A sentence with the text.
+pub fn check_address(text: &str) -> Result<(), CliError> {
+    match text {
+        "" => Err(CliError::Refused("the e-mail address must not be empty".to_owned())),
+        text if is_address(text) => Ok(()),
+        text => Err(CliError::Refused(format!("`{text}` is not an e-mail address"))),
+    }
+}
+
+/// Refuses what bots do not have; `instead` says what to do.
+fn check_person(user: &User, instead: &str) -> Result<(), CliError> {
+    match user.is_bot() {
+        false => Ok(()),
+        true => Err(CliError::Refused(format!("{} is a bot: {instead}", user.delivery_email))),
+    }
+}
+
 /// Creates an account.
 pub(super) async fn create(
     realm: &RealmHandle,
     role: RoleName,
     user: NewAccount,
 ) -> Result<Answer, CliError> {
+    check_address(&user.email)?;
     let full_name = check_new_account(Some(&realm.directory()), &user.email, &user.full_name)?.to_owned();
     let user = NewUser {
         email: user.email,
@@ -54,6 +76,7 @@ pub(super) async fn create(
 
 /// Changes a person's role.
 pub(super) async fn set_role(realm: &RealmHandle, user: &User, role: RoleName) -> Result<Answer, CliError> {
+    check_person(user, "its owner or an administrator changes its role, with `PATCH /bots/{bot_id}`")?;
     let role = Role::from(role);
     let is_changed = realm.execute(commands::OperatorSetRole { user: user.id, role }).await?;
     let when = if is_changed { "now" } else { "already" };
@@ -68,6 +91,8 @@ pub(super) async fn set_password(
     user: &User,
     password_hash: String,
 ) -> Result<Answer, CliError> {
+    let instead = "it has an API key instead of a password; `user api-key` prints it, and `user end-sessions` replaces it";
+    check_person(user, instead)?;
     realm.execute(commands::OperatorSetPassword { user: user.id, password_hash }).await?;
     let line = format!(
         "{} has a new password, and is logged out of all browsers. API keys are still valid; `user end-sessions` ends them.",

@@ -52,6 +52,9 @@ pub struct Table {
     #[serde(default)]
     times: Vec<String>,
     rows: Vec<Vec<Value>>,
+    /// What people read instead of a list without rows; empty: only the names of the columns.
+    #[serde(default)]
+    when_empty: String,
 }
 
 impl Table {
@@ -66,12 +69,21 @@ impl Table {
         self
     }
 
+    /// Says what people read instead of a list without rows.
+    pub fn or_sentence(mut self, sentence: impl Into<String>) -> Self {
+        self.when_empty = sentence.into();
+        self
+    }
+
     /// Adds a row: a value for each column.
     pub fn push(&mut self, row: Vec<Value>) {
         self.rows.push(row);
     }
 
     fn text(&self) -> String {
+        if self.rows.is_empty() && !self.when_empty.is_empty() {
+            return format!("{}\n", self.when_empty);
+        }
         let head: Vec<String> =
             self.columns.iter().map(|name| name.to_uppercase().replace('_', " ")).collect();
         let is_time = |column: usize| self.columns.get(column).is_some_and(|name| self.times.contains(name));
@@ -133,6 +145,16 @@ mod tests {
             answer.json(),
             "[{\"full_name\":\"Olga\\n\\u001b[1m\",\"id\":7},{\"full_name\":\"\",\"id\":100}]\n"
         );
+    }
+
+    #[test]
+    fn list_without_rows_is_a_sentence_or_an_empty_list() {
+        let table = || Table::new(&["id"]).or_sentence("There are none.");
+        let answer = Answer::list(table());
+        assert_eq!((answer.text().as_str(), answer.json().as_str()), ("There are none.\n", "[]\n"));
+        let mut filled = table();
+        filled.push(vec![json!(1)]);
+        assert_eq!(Answer::list(filled).text(), "ID\n1\n");
     }
 
     #[test]

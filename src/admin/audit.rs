@@ -2,22 +2,24 @@
 
 use super::answer::{Answer, Table, time};
 use super::find::account;
+use super::since::Since;
 use crate::cli::error::CliError;
+use crate::units::readable_time;
 use actors::RealmHandle;
 use actors::queries::{ActFilter, acts};
-use model::Timestamp;
 use rules::audit::{client_of, describe, who};
 use serde_json::json;
 
 /// The newest acts of an organization, the oldest of them first.
 pub(super) fn list(
     realm: &RealmHandle,
-    since: Option<u64>,
+    since: Option<Since>,
     user: Option<&str>,
     limit: usize,
 ) -> Result<Answer, CliError> {
-    let user = user.map(|email| account(realm, email)).transpose()?.map(|user| user.id);
-    let mut filter = ActFilter { before: None, since: since.map(Timestamp), user, limit };
+    let about = user.map(|email| account(realm, email)).transpose()?;
+    let since = since.map(|since| since.at(realm.now()));
+    let mut filter = ActFilter { before: None, since, user: about.as_ref().map(|user| user.id), limit };
     let mut found = Vec::new();
     // A page may end early where many acts are of other users.
     while found.len() < limit {
@@ -29,7 +31,12 @@ pub(super) fn list(
         }
     }
     let directory = realm.directory();
-    let mut table = Table::new(&["time", "who", "what", "client", "address"]).with_times("time");
+    let of = about.map(|user| format!(" by or about {}", user.delivery_email)).unwrap_or_default();
+    let from = since.and_then(|since| time(since).as_str().map(readable_time));
+    let from = from.map(|time| format!(" since {time}")).unwrap_or_default();
+    let mut table = Table::new(&["time", "who", "what", "client", "address"])
+        .with_times("time")
+        .or_sentence(format!("There are no administrative acts{of}{from}."));
     for (_, recorded) in found.iter().rev() {
         let act = &recorded.act;
         for deed in &act.deeds {

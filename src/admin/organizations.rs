@@ -34,7 +34,8 @@ pub(super) async fn create(
 
 /// All organizations of the server.
 pub(super) fn list(server: &Server) -> Answer {
-    let mut table = Table::new(&["subdomain", "name", "people", "state"]);
+    let mut table = Table::new(&["subdomain", "name", "people", "state"])
+        .or_sentence("There is no organization yet; `millstream realm create` creates one.");
     for realm in server.realms() {
         let directory = realm.directory();
         let people = directory.users().filter(|user| user.is_active && !user.is_bot()).count();

@@ -1,5 +1,6 @@
 //! The requests of the operator's commands. They are sent as JSON to a running server.
 
+use super::since::Since;
 use crate::transfer::export::ExportKind;
 use model::Role;
 use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
@@ -95,8 +96,8 @@ pub enum AdminRequest {
     /// The newest administrative acts.
     Audit {
         realm: String,
-        /// Only acts at this time or later, in milliseconds since 1970.
-        since: Option<u64>,
+        /// Only acts at this time or later.
+        since: Option<Since>,
         /// Only acts by this account or about it.
         user: Option<String>,
         limit: usize,

@@ -1,11 +1,9 @@
 //! `millstream audit`: the log of administrative acts.
 
-use super::backup::duration;
 use super::data::DataArgs;
 use super::error::CliError;
 use super::offline::execute_and_print;
-use crate::admin::AdminRequest;
-use std::time::{Duration, SystemTime};
+use crate::admin::{AdminRequest, Since};
 
 /// Acts that one call lists.
 const LISTED_MAX: u64 = 100_000;
@@ -19,9 +17,10 @@ pub struct AuditArgs {
     /// Subdomain of the organization (default: none)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
     realm: String,
-    /// Only acts of this long ago or later, such as 12h or 7d
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    since: Option<Duration>,
+    /// Only acts at this time or later: a time ago (12h, 30 days, 2w), today, yesterday, a date (2026-11-01), or a date and a time
+    /// (2026-11-01T08:30:00Z). Without an offset it is UTC
+    #[arg(long, value_name = "TIME", value_parser = Since::parse)]
+    since: Option<Since>,
     /// Only acts by the account with this e-mail address, or about it
     #[arg(long, value_name = "ADDRESS")]
     user: Option<String>,
@@ -34,12 +33,7 @@ pub struct AuditArgs {
 
 /// Lists the acts.
 pub fn run(args: AuditArgs) -> Result<(), CliError> {
-    let since = args.since.map(|since| {
-        let start = SystemTime::now().checked_sub(since).unwrap_or(SystemTime::UNIX_EPOCH);
-        let start = start.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(start.as_millis()).unwrap_or(u64::MAX)
-    });
     let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
-    let request = AdminRequest::Audit { realm: args.realm, since, user: args.user, limit };
+    let request = AdminRequest::Audit { realm: args.realm, since: args.since, user: args.user, limit };
     execute_and_print(&args.data, request)
 }

@@ -4,7 +4,7 @@ use super::config::environment;
 use super::data::{DataArgs, Output};
 use super::error::CliError;
 use crate::admin::{Answer, time};
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, parse_duration};
 use crate::integrations::blobs::backups::Bucket;
 use crate::units::{counted, readable_time, size};
 use actors::backups::{Folder, Place};
@@ -12,6 +12,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// The longest interval, in seconds: 100 years.
+const SECS_MAX: u64 = 100 * 365 * 24 * 3_600;
 
 /// Back up a data folder; the server may be running
 ///
@@ -150,20 +153,12 @@ pub fn millis_of(time: Timestamp) -> u64 {
     u64::try_from(time.as_millisecond()).unwrap_or_default()
 }
 
-/// A duration such as `90s`, `30m`, `1h` or `7d`.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is not a number with s, m, h or d, such as 1h");
-    let unit_secs = match text.chars().next_back() {
-        Some('s') => 1,
-        Some('m') => 60,
-        Some('h') => 3_600,
-        Some('d') => 24 * 3_600,
-        _ => return Err(wrong()),
-    };
-    let count: u64 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    match count.checked_mul(unit_secs).filter(|secs| (1..=100 * 365 * 24 * 3_600).contains(secs)) {
-        Some(secs) => Ok(Duration::from_secs(secs)),
-        None => Err(wrong()),
+/// A duration of at least a second, such as `90s`, `30m`, `1.5h` or `7 days`.
+fn duration(text: &str) -> Result<Duration, String> {
+    match parse_duration(text) {
+        Some(time) if (1..=SECS_MAX).contains(&time.as_secs()) => Ok(time),
+        Some(_) => Err("it must be at least a second and at most 100 years".to_owned()),
+        None => Err("it is not a number with a unit, such as 90s, 30m, 1.5h, 7d or 2 weeks".to_owned()),
     }
 }
 
@@ -174,10 +169,10 @@ mod tests {
 
     #[test]
     fn durations_have_a_unit() {
-        for (text, secs) in [("90s", 90), ("30m", 1_800), ("1h", 3_600), ("7d", 604_800)] {
+        for (text, secs) in [("90s", 90), ("30m", 1_800), ("1.5h", 5_400), ("7d", 604_800), ("1w", 604_800)] {
             assert_eq!(duration(text), Ok(Duration::from_secs(secs)));
         }
-        for text in ["", "h", "1", "1w", "0s", "-1h", "1.5h", "99999999999999999999d", "1é"] {
+        for text in ["", "h", "1", "0s", "-1h", "99999999999999999999d", "1é"] {
             assert!(duration(text).is_err(), "{text}");
         }
     }

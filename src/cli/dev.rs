@@ -1,5 +1,7 @@
 //! `millstream dev`: a server with the sample organization, for developers of clients.
 
+mod ready_file;
+
 use super::config::environment;
 use super::data::{Output, print_text};
 use super::error::CliError;
@@ -10,10 +12,9 @@ use crate::dev::{SAMPLE_NAME, TemporaryFolder, exposure_warning};
 use crate::routes::development_table;
 use crate::server::{Running, Setup};
 use model::{Directory, User};
+use ready_file::ReadyFile;
 use serde_json::json;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The user of the example call, in the sample organization.
@@ -54,7 +55,8 @@ pub struct DevArgs {
     /// Apply the rate limits of a production server
     #[arg(long)]
     rate_limits: bool,
-    /// Write the address and API keys to this file, as JSON, once the server accepts requests
+    /// Write the address and API keys to this file, as JSON, once the server accepts requests. An older file is removed at the
+    /// start, and this one when the server stops
     #[arg(long, value_name = "FILE")]
     ready_file: Option<PathBuf>,
     /// What to print at the start: text for people, or one line of JSON
@@ -99,6 +101,9 @@ impl DevArgs {
 
 /// Runs until a signal stops it.
 pub fn run(args: &DevArgs) -> Result<(), CliError> {
+    // First, so that no program finds the address of an earlier server.
+    let ready_file = args.ready_file.as_deref().filter(|_| !args.print_seed);
+    let ready_file = ready_file.map(ReadyFile::prepare).transpose()?;
     let seed = args.read_seed()?;
     if args.print_seed {
         let seed = seed.unwrap_or_else(SeedDocument::sample);
@@ -127,15 +132,7 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
             Output::Text => greet(running, is_durable),
             Output::Json => print_greeting(&readiness(running)),
         }
-        if let Some(file) = &args.ready_file {
-            write_whole(file, &readiness(running)).map_err(|reason| {
-                CliError::Refused(format!(
-                    "cannot write the file of --ready-file, {}: {reason}",
-                    file.display()
-                ))
-            })?;
-        }
-        Ok(())
+        ready_file.as_ref().map_or(Ok(()), |file| file.write(&readiness(running)))
     })
 }
 
@@ -161,20 +158,6 @@ fn readiness(running: &Running) -> String {
     };
     let (url, port) = (running.url(), running.address().port());
     json!({"url": url, "port": port, "pid": std::process::id(), "users": users}).to_string()
-}
-
-/// Writes a file that is complete as soon as it exists.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.tmp", std::process::id()));
-    let unfinished = PathBuf::from(name);
-    let mut options = std::fs::OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-    let written = writeln!(file, "{text}").and_then(|()| std::fs::rename(&unfinished, path));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&unfinished);
-    }
-    written
 }
 
 /// Prints the URL and an example call.

@@ -1,7 +1,7 @@
 //! The errors of commands, as printed for the operator.
 
 use super::signal::StopSignal;
-use crate::config::ConfigError;
+use crate::config::{ConfigError, LogFilterError};
 use crate::describe::describe_error;
 use crate::http::ApiError;
 use crate::server::ServeError;
@@ -16,7 +16,7 @@ pub enum CliError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error("log.filter: {0}")]
-    LogFilter(#[from] tracing_subscriber::filter::ParseError),
+    LogFilter(#[from] LogFilterError),
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error(transparent)]

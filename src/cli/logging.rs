@@ -1,8 +1,7 @@
 //! Logging to standard error, as text or JSON, filtered as configured.
 
-use crate::config::{Log, LogFormat};
+use crate::config::{Log, LogFilterError, LogFormat, check_log_filter};
 use std::io::IsTerminal;
-use tracing_subscriber::filter::ParseError;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
@@ -14,8 +13,8 @@ const NO_MALFORMED_REQUESTS: &str = "actix_http::h1::dispatcher=off";
 pub struct LogControl(Option<reload::Handle<EnvFilter, Registry>>);
 
 impl LogControl {
-    /// Applies the filter of these settings; the format stays. The error names the invalid directive.
-    pub fn set_filter(&self, settings: &Log) -> Result<(), ParseError> {
+    /// Applies the filter of these settings; the format stays. The error names the invalid entry.
+    pub fn set_filter(&self, settings: &Log) -> Result<(), LogFilterError> {
         let filter = parse_filter(settings)?;
         if let Some(handle) = &self.0
             && let Err(error) = handle.reload(filter)
@@ -26,13 +25,14 @@ impl LogControl {
     }
 }
 
-fn parse_filter(settings: &Log) -> Result<EnvFilter, ParseError> {
+fn parse_filter(settings: &Log) -> Result<EnvFilter, LogFilterError> {
+    let filter = check_log_filter(&settings.filter)?;
     // First, so that a directive of the configuration can override it.
-    EnvFilter::try_new(format!("{NO_MALFORMED_REQUESTS},{}", settings.filter))
+    Ok(EnvFilter::new(format!("{NO_MALFORMED_REQUESTS},{filter}")))
 }
 
 /// Starts logging for the rest of the process.
-pub fn start_logging(settings: &Log) -> Result<LogControl, ParseError> {
+pub fn start_logging(settings: &Log) -> Result<LogControl, LogFilterError> {
     let (filter, handle) = reload::Layer::new(parse_filter(settings)?);
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
@@ -56,5 +56,8 @@ mod tests {
         assert!(start_logging(&log("info,access=nonsense")).is_err());
         let control = start_logging(&log("off,access=off")).unwrap();
         assert!(control.set_filter(&log("warn")).is_ok() && control.set_filter(&log("a=b=c")).is_err());
+        assert!(
+            control.set_filter(&log("inof")).is_err() && control.set_filter(&log("info,access")).is_err()
+        );
     }
 }

@@ -20,7 +20,11 @@ pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<
         return answered.map_err(CliError::Refused);
     }
     if matches!(request, AdminRequest::LogLevel { .. } | AdminRequest::Reload | AdminRequest::Probe) {
-        return Err(CliError::Refused(format!("no server is running on {}", config.data.display())));
+        let data = config.data.display();
+        return Err(CliError::Refused(format!(
+            "no server is running on {data}: start one with `millstream serve`, or name the data folder of the one that \
+             runs with --data"
+        )));
     }
     with_folder(&config, creates, async |server| admin::execute(&server, request).await)
 }

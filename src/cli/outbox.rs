@@ -32,6 +32,7 @@ enum OutboxCommand {
 #[derive(Debug, clap::Args)]
 struct RetryArgs {
     /// The job, as `outbox list` shows it (default: all that were given up)
+    #[arg(value_parser = job_number)]
     job: Option<u64>,
     /// Subdomain of the organization (default: none)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
@@ -44,12 +45,22 @@ struct RetryArgs {
 #[derive(Debug, clap::Args)]
 struct DropArgs {
     /// The job, as `outbox list` shows it
+    #[arg(value_parser = job_number)]
     job: u64,
     /// Subdomain of the organization (default: none)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
     realm: String,
     #[command(flatten)]
     data: DataArgs,
+}
+
+/// Reads the number of a job.
+fn job_number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        "it is not the number of a job, which `millstream outbox list` shows; `outbox retry` without a number retries \
+         all that were given up"
+            .to_owned()
+    })
 }
 
 /// Runs the command.
@@ -63,5 +74,20 @@ pub fn run(args: OutboxArgs) -> Result<(), CliError> {
         Some(OutboxCommand::Drop(DropArgs { job, realm, data })) => {
             execute_and_print(&data, AdminRequest::OutboxDrop { realm, job })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::parse;
+    use super::*;
+
+    #[test]
+    fn word_that_is_no_job_gets_a_sentence() {
+        assert!(parse::<RetryArgs>(&["12"]).is_ok_and(|args| args.job == Some(12)));
+        assert!(parse::<RetryArgs>(&[]).is_ok_and(|args| args.job.is_none()));
+        let said = parse::<RetryArgs>(&["all"]).unwrap_err().to_string();
+        assert!(said.contains("not the number of a job") && !said.contains("digit"), "{said}");
+        assert!(parse::<DropArgs>(&["all"]).unwrap_err().to_string().contains("not the number of a job"));
     }
 }

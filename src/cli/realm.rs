@@ -5,7 +5,7 @@ use super::error::CliError;
 use super::offline::{Password, execute, execute_and_print};
 #[cfg(feature = "cluster")]
 use super::relocate::{self, MoveFromArgs, MoveToArgs};
-use crate::admin::{AdminRequest, NewAccount};
+use crate::admin::{AdminRequest, NewAccount, check_address};
 use crate::api::users::create::check_new_account;
 use rules::addresses::parse_domain;
 
@@ -76,6 +76,18 @@ pub fn run(command: RealmCommand) -> Result<(), CliError> {
     }
 }
 
+/// Refuses what cannot be part of a host name, with what is allowed.
+fn check_subdomain(subdomain: &str) -> Result<(), CliError> {
+    if actors::check_subdomain(subdomain).is_ok() {
+        return Ok(());
+    }
+    Err(CliError::Refused(format!(
+        "`{subdomain}` cannot be a subdomain: it has at most {} characters, which are lower-case letters \
+         (a to z), digits and hyphens, without a hyphen at the beginning or the end",
+        actors::SUBDOMAIN_LENGTH_MAX
+    )))
+}
+
 fn create(args: RealmCreateArgs) -> Result<(), CliError> {
     let RealmCreateArgs { name, data, subdomain, owner_email, owner_name, email_domain, password_stdin } =
         args;
@@ -83,6 +95,8 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
     if name.is_empty() {
         return Err(CliError::Refused("the name of the organization must not be empty".into()));
     }
+    check_subdomain(&subdomain)?;
+    check_address(&owner_email)?;
     let full_name = check_new_account(None, &owner_email, &owner_name)?.to_owned();
     let email_domain = match email_domain {
         Some(domain) => {
@@ -107,6 +121,17 @@ fn set_active(args: RealmActiveArgs, is_active: bool) -> Result<(), CliError> {
 mod tests {
     use super::super::parse;
     use super::*;
+
+    #[test]
+    fn subdomain_is_part_of_a_host_name() {
+        for subdomain in ["", "acme", "acme-2", &"a".repeat(40)] {
+            assert!(check_subdomain(subdomain).is_ok(), "{subdomain}");
+        }
+        for subdomain in ["Acme", "a.b", "a b", "-", "-a", "a-", "é", &"a".repeat(41)] {
+            let said = check_subdomain(subdomain).unwrap_err().to_string();
+            assert!(said.contains("lower-case letters (a to z), digits and hyphens"), "{said}");
+        }
+    }
 
     #[test]
     fn owner_is_required() {

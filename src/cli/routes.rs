@@ -9,12 +9,18 @@ use crate::routes::{development_table, table};
 use serde_json::json;
 use std::io::Write;
 
+/// The tools for testing clients are below this path.
+const TOOLS_PREFIX: &str = "/dev/";
+
+/// The other paths that only development servers offer.
+const DEVELOPMENT_PATHS: &[&str] =
+    &["/devlogin/", "/emails", "/emails.json", "/api/v1/dev_fetch_api_key", "/api/v1/dev_list_users"];
+
 /// List the endpoints: method, path, who may call, rate limit
+///
+/// Those that only a development server (`millstream dev`) has are marked as "development only".
 #[derive(Debug, clap::Args)]
 pub struct RoutesArgs {
-    /// Also those that only development servers have
-    #[arg(long)]
-    dev: bool,
     /// How to print the list
     #[arg(long, value_enum, default_value_t)]
     output: RoutesOutput,
@@ -37,17 +43,35 @@ pub fn run(args: &RoutesArgs) -> Result<(), CliError> {
     if args.output == RoutesOutput::Openapi {
         return print(&format!("{:#}\n", document(&table())));
     }
-    let mut list = Table::new(&["method", "path", "who", "rate_limit"]);
-    for route in if args.dev { development_table() } else { table() } {
-        let row = [route.method.as_str(), route.path, who(route.login), limit(route.limit)];
-        list.push(row.map(|text| json!(text)).to_vec());
-    }
-    let answer = Answer::list(list);
+    let answer = Answer::list(list());
     let text = match args.output {
         RoutesOutput::Json => answer.json(),
         RoutesOutput::Text | RoutesOutput::Openapi => answer.text(),
     };
     print(&text)
+}
+
+/// All endpoints, those of development servers too.
+fn list() -> Table {
+    let mut list = Table::new(&["method", "path", "who", "rate_limit"]);
+    for route in development_table() {
+        let who = match is_development_only(route.path) {
+            true => format!("{}, development only", who(route.login)),
+            false => who(route.login).to_owned(),
+        };
+        list.push(vec![
+            json!(route.method.as_str()),
+            json!(route.path),
+            json!(who),
+            json!(limit(route.limit)),
+        ]);
+    }
+    list
+}
+
+/// Whether other servers refuse the path.
+fn is_development_only(path: &str) -> bool {
+    path.starts_with(TOOLS_PREFIX) || DEVELOPMENT_PATHS.contains(&path)
 }
 
 fn print(text: &str) -> Result<(), CliError> {
@@ -80,5 +104,30 @@ fn limit(limit: Limit) -> &'static str {
         Limit::Login => "logins",
         Limit::Page => "pages",
         Limit::Picture => "pictures",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::http::origins::Origins;
+
+    #[test]
+    fn endpoints_of_development_servers_are_listed_and_marked() {
+        let table = table();
+        for path in DEVELOPMENT_PATHS {
+            assert!(table.iter().any(|route| route.path == *path), "{path} is not in the table");
+        }
+        // Keys and e-mails are given out to developers; only these two paths log in on every server.
+        let logins = ["/api/v1/fetch_api_key", "/api/v1/jwt/fetch_api_key"];
+        for route in development_table().iter().filter(|route| route.origins == Origins::Developers) {
+            assert_eq!(is_development_only(route.path), !logins.contains(&route.path), "{route:?}");
+        }
+        let text = Answer::list(list()).text();
+        let line = |path: &str| text.lines().find(|line| line.contains(path)).unwrap();
+        for path in ["/dev/reset", "/emails ", "/devlogin/", "/api/v1/dev_fetch_api_key"] {
+            assert!(line(path).contains("everyone, development only"), "{}", line(path));
+        }
+        assert!(!line("/api/v1/server_settings").contains("development"));
     }
 }

@@ -8,7 +8,7 @@ use crate::admin::AdminRequest;
 /// Change what a running server logs, until it restarts or reloads its configuration
 #[derive(Debug, clap::Args)]
 pub struct LogLevelArgs {
-    /// The new `log.filter`, such as `info`, `debug` or `info,access=off`
+    /// The new `log.filter`, a level, and targets with other levels, such as `info`, `debug` or `info,access=off`
     filter: String,
     #[command(flatten)]
     data: DataArgs,

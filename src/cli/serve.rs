@@ -6,7 +6,7 @@ use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides};
 use crate::routes::table;
 use crate::server::{Running, Setup};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Run the server; the first start creates the data folder
 #[derive(Debug, clap::Args)]
@@ -58,12 +58,19 @@ fn greet(running: &Running) {
     let app = running.app();
     let mut text = format!("Millstream {}\n\n", env!("CARGO_PKG_VERSION"));
     text.push_str(&format!("  URL   {}\n  Data  {}\n", running.url(), app.config.data.display()));
-    if app.server.realms().is_empty() {
-        text.push_str(
-            "\nThere is no organization yet. Stop the server and run `millstream realm create --help`.\n",
-        );
+    if app.server.realms().is_empty() && !app.config.cluster.is_on() {
+        text.push_str(&no_organization(&app.config.data));
     }
     print_greeting(&text);
+}
+
+/// What to do on a server without an organization, which goes on running.
+fn no_organization(data: &Path) -> String {
+    format!(
+        "\nThere is no organization yet. Create one from another terminal, while the server runs:\n\n  \
+         millstream realm create NAME --owner-email ADDRESS --owner-name NAME --data {}\n",
+        data.display()
+    )
 }
 
 #[cfg(test)]

@@ -1,14 +1,18 @@
 //! `millstream web-app`: installs Zulip's web app from a release archive, and removes it.
 
 use super::config::environment;
+use super::data::Output;
 use super::error::CliError;
+use crate::admin::{self, Answer};
 use crate::config::{Config, Overrides};
 use crate::units::{counted, size};
 use crate::web_app::install::{Installed, Record, install, record, remove};
 use crate::web_app::load_current;
 use actors::Server;
+use model::Timestamp;
+use serde_json::{Value, json};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Commands for Zulip's web app.
 #[derive(Debug, clap::Subcommand)]
@@ -34,6 +38,9 @@ pub struct WebAppArgs {
     /// Configuration file of the server
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// How to print the result: for people, or one line of JSON
+    #[arg(long, value_enum, default_value_t)]
+    output: Output,
 }
 
 /// The arguments of `web-app install`.
@@ -84,45 +91,81 @@ fn run_install(args: &InstallArgs) -> Result<(), CliError> {
         eprint!("\r\x1b[K");
     }
     let Installed { record, links, template_problem } = done?;
-    println!("Installed the web app of {} in {}.", describe(&record), folder.display());
+    let mut lines = vec![format!("Installed the web app of {} in {}.", describe(&record), folder.display())];
     match links {
         0 => {}
-        1 => println!("1 link in it was left out."),
-        links => println!("{links} links in it were left out."),
+        1 => lines.push("1 link in it was left out.".into()),
+        links => lines.push(format!("{links} links in it were left out.")),
     }
-    if let Some(problem) = template_problem {
-        println!(
+    if let Some(problem) = &template_problem {
+        lines.push(format!(
             "The page is Millstream's own, because the template of the release was not usable: {problem}."
-        );
+        ));
     }
-    println!("A running server uses it after SIGHUP or a restart.");
+    lines.push("A running server uses it after SIGHUP or a restart.".into());
+    let installation = json!({"links_left_out": links, "template_problem": template_problem});
+    let value = with(fields(&record, &folder), installation);
+    args.server.output.print(&Answer { lines, value, table: None });
     Ok(())
 }
 
 fn run_status(args: &WebAppArgs) -> Result<(), CliError> {
     let folder = args.folder()?;
-    let Some(record) = record(&folder)? else {
-        println!("No web app is installed. `millstream web-app install --help` says how to install it.");
-        return Ok(());
+    let answer = match record(&folder)? {
+        None => Answer::of(
+            "No web app is installed. `millstream web-app install --help` says how to install it.".into(),
+            json!({"installed": null}),
+        ),
+        Some(record) => status(&record, &folder)?,
     };
-    println!("{} in {}.", describe(&record), folder.display());
-    let bundle = load_current(&folder)?;
-    if let Some(bundle) = bundle {
-        println!("It is complete: {} scripts and style sheets.", bundle.file_count());
-        let page =
-            if bundle.template_problem().is_none() { "the release's template" } else { "Millstream's own" };
-        println!("The page is {page}, in {} languages.", bundle.languages().list().len());
-    }
+    args.output.print(&answer);
     Ok(())
+}
+
+fn status(record: &Record, folder: &Path) -> Result<Answer, CliError> {
+    let mut answer =
+        Answer::of(format!("{} in {}.", describe(record), folder.display()), fields(record, folder));
+    if let Some(bundle) = load_current(folder)? {
+        let (files, languages) = (bundle.file_count(), bundle.languages().list().len());
+        let is_own = bundle.template_problem().is_some();
+        let page = if is_own { "Millstream's own" } else { "the release's template" };
+        answer.lines.push(format!("It is complete: {files} scripts and style sheets."));
+        answer.lines.push(format!("The page is {page}, in {languages} languages."));
+        let page = json!({
+            "scripts_and_style_sheets": files, "languages": languages,
+            "template_problem": bundle.template_problem(),
+        });
+        answer.value = with(answer.value, page);
+    }
+    Ok(answer)
 }
 
 fn run_remove(args: &WebAppArgs) -> Result<(), CliError> {
     let folder = args.folder()?;
-    match remove(&folder)? {
-        true => println!("The web app was removed. Tell a running server with SIGHUP or a restart."),
-        false => println!("No web app is installed."),
-    }
+    let is_removed = remove(&folder)?;
+    let line = match is_removed {
+        true => "The web app was removed. A running server stops serving it after SIGHUP or a restart.",
+        false => "No web app is installed.",
+    };
+    args.output.print(&Answer::of(line.into(), json!({"removed": is_removed})));
     Ok(())
+}
+
+/// What is recorded of an installation, for programs.
+fn fields(record: &Record, folder: &Path) -> Value {
+    json!({
+        "version": record.release.version, "feature_level": record.release.feature_level, "folder": folder,
+        "files": record.files, "bytes": record.bytes,
+        "installed": admin::time(Timestamp(record.installed.saturating_mul(1000))),
+    })
+}
+
+/// An object with the members of another one.
+fn with(mut object: Value, more: Value) -> Value {
+    if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
+        object.extend(more);
+    }
+    object
 }
 
 /// The release, its files, and when it was installed.

@@ -1,5 +1,6 @@
 //! The section `[journal]`.
 
+use super::durations::parse_duration;
 use serde::{Deserialize, Deserializer};
 use std::time::Duration;
 
@@ -26,9 +27,13 @@ fn parse(text: &str) -> Result<Option<Duration>, String> {
     if text == "all" {
         return Ok(None);
     }
-    let days = text.strip_suffix(" days").or(text.strip_suffix(" day")).and_then(|days| days.parse().ok());
-    match days.filter(|days| (1..=DAYS_MAX).contains(days)) {
-        Some(days) => Ok(Some(Duration::from_secs(days * DAY_SECS))),
+    let is_days = |time: &Duration| {
+        time.as_secs().is_multiple_of(DAY_SECS)
+            && time.subsec_nanos() == 0
+            && (1..=DAYS_MAX).contains(&(time.as_secs() / DAY_SECS))
+    };
+    match parse_duration(text).filter(is_days) {
+        Some(time) => Ok(Some(time)),
         None => Err(format!("must be \"all\" or 1 to {DAYS_MAX} days, such as \"30 days\"")),
     }
 }
@@ -47,7 +52,8 @@ mod tests {
         assert_eq!(parse("all"), Ok(None));
         assert_eq!(parse("30 days"), Ok(Some(Duration::from_secs(30 * DAY_SECS))));
         assert_eq!(parse("1 day"), Ok(Some(Duration::from_secs(DAY_SECS))));
-        for text in ["", "0 days", "days", "-1 days", "1.5 days", "30", "30d", "99999 days", "All"] {
+        assert_eq!(parse("30d"), parse("30 days"));
+        for text in ["", "0 days", "days", "-1 days", "1.5 days", "30", "30h", "99999 days", "All"] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

@@ -246,5 +246,5 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("uploads.released_hours", Kind::Whole(0, 10 * 366 * 24)),
     ("web_app.dir", Kind::Text),
     ("log.format", Kind::Choice(&["text", "json"])),
-    ("log.filter", Kind::Checked(super::texts::check_log_filter)),
+    ("log.filter", Kind::Checked(super::texts::check_filter)),
 ];

@@ -1,5 +1,6 @@
 //! Validation of text options: addresses, host names, filters. The errors are read after the option's name.
 
+use super::log_filter::{LogFilterError, check_log_filter};
 use std::net::{SocketAddr, ToSocketAddrs};
 use url::Url;
 
@@ -114,11 +115,16 @@ pub(super) fn check_mailbox(text: &str) -> Result<(), String> {
     Err("must be an address such as \"Acme <chat@acme.example>\"".to_owned())
 }
 
-pub(super) fn check_log_filter(text: &str) -> Result<(), String> {
-    let parsed = tracing_subscriber::EnvFilter::try_new(text);
-    parsed
-        .map(drop)
-        .map_err(|reason| format!("must be a list of directives such as \"info,access=off\": {reason}"))
+pub(super) fn check_filter(text: &str) -> Result<(), String> {
+    // Problems contain no values.
+    let why = match check_log_filter(text) {
+        Ok(_) => return Ok(()),
+        Err(LogFilterError::Empty) => "it is empty; \"off\" logs nothing".to_owned(),
+        Err(LogFilterError::Entry { position, .. }) => format!(
+            "entry {position} is neither a level (off, error, warn, info, debug or trace) nor `target=level`"
+        ),
+    };
+    Err(format!("must be a list of directives such as \"info,access=off\"; {why}"))
 }
 
 #[cfg(test)]

@@ -4,9 +4,12 @@
 use super::about;
 use super::app::conversation::HomeQuery;
 use super::app::start::{Visit, start};
-use super::login::{go_to, no_organization};
+use super::login::{NO_ORGANIZATION, go_to};
+use super::page;
 use crate::http::admission::Admission;
 use crate::http::{ApiError, App, Caller, FormToken, HandlerResult, Params, Path, Realm, RealmUrl, reply_ok};
+use actix_web::http::StatusCode;
+use askama::Template;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
 /// What is encoded in the path of a redirect.
@@ -22,6 +25,22 @@ const ENCODED: &AsciiSet = &CONTROLS
     .add(b'}')
     .add(b'%');
 
+#[derive(Template)]
+#[template(path = "no_organization.html", config = "src/pages/askama.toml")]
+struct NoOrganizationPage {
+    title: &'static str,
+    /// Whether the server has no organization at all.
+    is_empty: bool,
+}
+
+/// The start page of a host without an organization.
+fn without_organization(app: &App) -> HandlerResult {
+    // Other nodes of a cluster may have some.
+    let is_empty = !app.config.cluster.is_on() && app.server.realms().is_empty();
+    let title = if is_empty { "There is no organization yet" } else { NO_ORGANIZATION };
+    page(StatusCode::NOT_FOUND, &NoOrganizationPage { title, is_empty })
+}
+
 /// Shows the page.
 pub async fn show(
     admission: Admission,
@@ -32,7 +51,9 @@ pub async fn show(
     visit: Visit,
     Params(query): Params<HomeQuery>,
 ) -> HandlerResult {
-    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else { return no_organization() };
+    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else {
+        return without_organization(&admission.app);
+    };
     if let Some(bundle) = admission.app.web_app.current() {
         return start(&admission, bundle, (realm, url, caller), token, (visit, query)).await;
     }

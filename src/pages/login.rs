@@ -23,6 +23,9 @@ use std::sync::Arc;
 /// Longest path to go to after a login, in bytes.
 const NEXT_BYTES_MAX: usize = 2000;
 
+/// The title of pages on a host without an organization.
+pub(super) const NO_ORGANIZATION: &str = "There is no organization here";
+
 #[derive(Template)]
 #[template(path = "login.html", config = "src/pages/askama.toml")]
 struct LoginPage<'p> {
@@ -83,7 +86,7 @@ pub(super) fn go_to(path: &str, headers: Vec<(HeaderName, HeaderValue)>) -> Hand
 /// The page of a host without an organization.
 pub(super) fn no_organization() -> HandlerResult {
     let text = "This server has no organization at this address. Check the address.";
-    let title = "There is no organization here";
+    let title = NO_ORGANIZATION;
     page(StatusCode::NOT_FOUND, &MessagePage { organization: "", title, text, link: None })
 }
 

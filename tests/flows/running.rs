@@ -135,7 +135,8 @@ fn completions_man_page_and_routes_are_printed() {
         .lines()
         .find(|line| line.contains("/api/v1/users/me/subscriptions") && line.starts_with("POST"));
     assert!(line.expect("the route").ends_with("api"), "{routes}");
-    assert!(!routes.contains("/dev/reset") && print(&["routes", "--dev"]).contains("/dev/reset"));
+    let tool = routes.lines().find(|line| line.contains("/dev/reset")).expect("the tool");
+    assert!(tool.contains("everyone, development only"), "{tool}");
     let routes: Value = serde_json::from_str(&print(&["routes", "--output", "json"])).expect("JSON");
     assert!(routes.as_array().is_some_and(|routes| routes.len() > 200));
 }
@@ -181,13 +182,20 @@ async fn log_filter_and_configuration_change_while_it_runs() {
     let server = case.serve();
     case.done(&["log-level", "debug"]);
     let (is_done, words) = case.run(&["log-level", "a=b=c"]);
-    assert!(!is_done && words.contains("this is not a log filter"), "{words}");
+    let expected =
+        "this is not a log filter: `a=b=c` is neither a level (off, error, warn, info, debug or trace)";
+    assert!(!is_done && words.contains(expected), "{words}");
+    for filter in ["inof", "nonsense,foo", "info,access"] {
+        let (is_done, words) = case.run(&["log-level", filter]);
+        assert!(!is_done && words.contains("nor `target=level`, such as `access=off`"), "{words}");
+    }
     assert_eq!(case.done(&["reload"]), "The configuration is reloaded.\n");
     server.wait_for_log("configuration reloaded");
     server.kill();
     // The socket of a killed server is no server.
     let (is_done, words) = case.run(&["reload"]);
     assert!(!is_done && words.contains("no server is running on"), "{words}");
+    assert!(words.contains("start one with `millstream serve`, or name the data folder"), "{words}");
     case.done(&["realm", "list"]);
     let _again = case.serve();
     case.done(&["reload"]);
@@ -226,4 +234,103 @@ async fn health_asks_the_server_of_the_data_folder() {
     server.terminate();
     server.wait();
     assert!(case.run(&["health"]).1.contains("no server runs on the data folder"));
+}
+
+#[tokio::test]
+async fn server_without_an_organization_says_how_to_create_one() {
+    let case = Case::new();
+    let server = case.serve();
+    crate::support::wait_until("the greeting is complete", || {
+        server.output_so_far().contains("while the server runs:\n\n  millstream realm create NAME")
+    })
+    .await;
+    let page = async || {
+        let call = server.anonymous().bare(reqwest::Method::GET, "/").header("Accept", "text/html");
+        let answer = call.await;
+        (answer.status, answer.body.as_str().expect("a page").to_owned())
+    };
+    let (status, text) = page().await;
+    assert!(status == 404 && text.contains("millstream realm create NAME"), "{text}");
+    assert!(!text.contains("href=\"/\""), "a link to the page itself: {text}");
+    case.done(&[&["realm", "create", "Acme"], &OWNER[..]].concat());
+    let (status, text) = page().await;
+    assert!(status == 200 && text.contains("Acme"), "{text}");
+}
+
+#[test]
+fn refused_names_and_addresses_are_explained() {
+    let case = Case::new();
+    assert!(case.run(&["realm", "list"]).1.contains("is not a data folder"));
+    let create = |subdomain: &str, email: &str| {
+        let words = ["realm", "create", "Acme", "--owner-name", "Olga", "--subdomain", subdomain];
+        case.run(&[&words[..], &["--owner-email", email]].concat())
+    };
+    let (is_done, words) = create("", "bad");
+    assert!(!is_done && words.contains("`bad` is not an e-mail address"), "{words}");
+    let (is_done, words) = create("A_b", "olga@acme.example");
+    assert!(!is_done && words.contains("lower-case letters (a to z), digits and hyphens"), "{words}");
+    assert!(create("", "olga@acme.example").0);
+    for (email, expected) in [
+        ("bad", "`bad` is not an e-mail address"),
+        ("x y@z", "`x y@z` is not an e-mail address"),
+        ("", "the e-mail address must not be empty"),
+    ] {
+        let (is_done, words) = case.run(&["user", "create", "--name", "Pat Lee", "--email", email]);
+        assert!(!is_done && words.contains(expected), "{words}");
+    }
+    assert_eq!(case.done(&["outbox"]), "There are no pending deliveries, and none that were given up.\n");
+    assert_eq!(case.json(&["outbox"]), json!([]));
+    let of_future = ["audit", "--since", "2999-01-01"];
+    let expected = "There are no administrative acts since 2999-01-01 00:00:00 UTC.\n";
+    assert_eq!((case.done(&of_future).as_str(), case.json(&of_future)), (expected, json!([])));
+    let (is_done, words) = case.run(&["audit", "--since", "soon"]);
+    assert!(!is_done && words.contains("30 days, 2w), today, yesterday, a date (2026-11-01)"), "{words}");
+    for since in ["30 days", "2w", "1.5h", "yesterday", "2026-11-01T08:30:00Z"] {
+        case.done(&["audit", "--since", since]);
+    }
+}
+
+#[tokio::test]
+async fn commands_of_a_development_server_know_its_clock_and_bots() {
+    let case = Case::new();
+    let server = ServerProcess::dev(std::path::Path::new(&case.data));
+    crate::support::wait_until("the socket is there", || {
+        std::path::Path::new(&case.data).join("control").exists()
+    })
+    .await;
+    let bot = ["--email", "webhook-bot@zulip.com"];
+    for (words, expected) in [
+        (&["user", "role", "member"][..], "webhook-bot@zulip.com is a bot: its owner or an administrator"),
+        (
+            &["user", "set-password"][..],
+            "webhook-bot@zulip.com is a bot: it has an API key instead of a password",
+        ),
+    ] {
+        let (is_done, said) = case.run(&[words, &bot[..]].concat());
+        assert!(!is_done && said.contains(expected), "{said}");
+    }
+    case.done(&["user", "role", "--email", "othello@zulip.com", "moderator"]);
+    assert!(case.done(&["audit", "--since", "1h"]).contains("othello@zulip.com"));
+    server.anonymous().post("/dev/clock", &[("advance_secs", &7200)]).ok().await;
+    let said = case.done(&["audit", "--since", "1h"]);
+    assert!(said.starts_with("There are no administrative acts since "), "{said}");
+    assert!(case.done(&["audit", "--since", "3h"]).contains("othello@zulip.com"));
+}
+
+#[tokio::test]
+async fn ready_file_is_there_only_while_the_server_runs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("ready.json");
+    std::fs::write(&file, "{\"port\":1}").expect("room");
+    let name = file.display().to_string();
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--ready-file", &name], &[]);
+    let is_own = || std::fs::read_to_string(&file).is_ok_and(|text| text.contains(&server.url));
+    crate::support::wait_until("the file is there", is_own).await;
+    server.terminate();
+    assert!(server.wait().success());
+    assert!(!file.exists());
+    let missing = folder.path().join("none/ready.json").display().to_string();
+    let (status, said) =
+        ServerProcess::run(&["dev", "--listen", "127.0.0.1:0", "--output", "json", "--ready-file", &missing]);
+    assert!(!status.success() && said.starts_with("millstream: cannot write the file"), "{said}");
 }

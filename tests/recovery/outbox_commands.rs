@@ -55,10 +55,17 @@ async fn given_up_mail_is_delivered_by_retry() {
     smtp.set(SmtpBehavior::Accept);
     let (is_done, text) = outbox(&data, &["retry", &failed[0].to_string()]);
     assert!(is_done && text.contains("1 delivery is attempted again"), "{text}");
+    let new = text.split(&format!("Job {} is now job ", failed[0])).nth(1).expect("the new id");
+    let new: u64 = new.split('.').next().and_then(|id| id.parse().ok()).expect("a number");
+    assert!(new > failed[0], "{text}");
     assert_eq!(smtp.wait_for(1).await.len(), 1);
     // All others.
-    let (is_done, text) = outbox(&data, &["retry"]);
-    assert!(is_done && text.contains("attempted again"), "{text}");
+    let (is_done, text) = outbox(&data, &["retry", "--output", "json"]);
+    let said: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+    assert!(is_done && said["jobs"] == 2, "{text}");
+    assert!(said["retried"].as_array().is_some_and(|jobs| jobs.iter().all(|job| job["new_job"].is_u64())));
+    let (is_done, text) = outbox(&data, &["retry", "all"]);
+    assert!(!is_done && text.contains("it is not the number of a job"), "{text}");
     let mails = smtp.wait_for(3).await;
     let mut to: Vec<&str> = mails.iter().map(|mail| mail.to.as_str()).collect();
     to.sort_unstable();
@@ -78,6 +85,11 @@ async fn dropped_mail_is_never_sent() {
     ask_for_mail(&hamlet, "one@elsinore.example").await;
     ask_for_mail(&hamlet, "two@elsinore.example").await;
     smtp.wait_for_connections(2).await;
+    poll_for("the last error is listed", || async {
+        let (_, text) = outbox(&data, &["list"]);
+        text.contains("failed, it is attempted again: ").then_some(())
+    })
+    .await;
     let waiting = jobs(&data);
     assert!(waiting.len() == 2 && waiting.iter().all(|(_, state)| state == "waiting"), "{waiting:?}");
     let (is_done, text) = outbox(&data, &["drop", &waiting[0].0.to_string()]);

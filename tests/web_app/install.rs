@@ -74,6 +74,26 @@ fn archive_is_installed_shown_and_removed() {
 }
 
 #[test]
+fn output_is_json_for_programs() {
+    let place = Place::new();
+    let json = |words: &[&str]| -> serde_json::Value {
+        let (done, said) = place.run(&[words, &["--output", "json"]].concat());
+        assert!(done, "{said}");
+        serde_json::from_str(&said).expect("one line of JSON")
+    };
+    assert_eq!(json(&["status"]), serde_json::json!({"installed": null}));
+    MiniRelease::new().write_archive(&place.archive());
+    let installed = json(&["install", &place.archive().display().to_string()]);
+    assert_eq!((&installed["version"], &installed["links_left_out"]), (&"11.4".into(), &0.into()));
+    let status = json(&["status"]);
+    assert_eq!((&status["feature_level"], &status["languages"]), (&423.into(), &2.into()));
+    assert_eq!((&status["installed"], &status["bytes"]), (&installed["installed"], &installed["bytes"]));
+    assert!(status["installed"].as_str().is_some_and(|time| time.ends_with('Z')), "{status}");
+    assert_eq!(json(&["remove"])["removed"], true);
+    assert_eq!(json(&["remove"])["removed"], false);
+}
+
+#[test]
 fn folder_is_installed_like_an_archive() {
     let place = Place::new();
     let unpacked = place.folder.path().join("unpacked");

@@ -6,6 +6,7 @@ use crate::draft::Draft;
 use crate::error::DomainError;
 use crate::markdown::RealmMarkdown;
 use crate::notifications;
+use crate::outbox::FailedAttempts;
 use crate::queries::{
     self, FlagSelection, HistorySnapshot, MessageSnapshot, Narrowed, ReadScope, select_flags, select_unread,
 };
@@ -41,6 +42,16 @@ impl RealmHandle {
     /// Pending jobs of the outbox, then the last failed ones.
     pub fn jobs(&self) -> Vec<Arc<Job>> {
         self.read(|view| view.jobs.after(JobId(0)).chain(view.jobs.failed()).cloned().collect())
+    }
+
+    /// The failed attempts of a pending job since the server started; none before the first failure.
+    pub fn failed_attempts(&self, job: JobId) -> Option<FailedAttempts> {
+        self.shared.outbox.attempts.of(job)
+    }
+
+    /// The job that delivers a task again in place of another job, since the server started.
+    pub fn replacement_of_job(&self, job: JobId) -> Option<JobId> {
+        self.shared.outbox.attempts.replacement(job)
     }
 
     /// How many deliveries of the outbox are in progress.

@@ -1,5 +1,6 @@
 //! The state of an organization's outbox that threads share.
 
+use super::attempts::Attempts;
 use model::job::TaskKind;
 use model::{Fact, JobFact, JobId};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,6 +14,7 @@ pub(crate) struct Outbox {
     pub(super) woken: Notify,
     is_stopping: AtomicBool,
     under_way: AtomicUsize,
+    pub(crate) attempts: Attempts,
 }
 
 impl Outbox {
@@ -52,8 +54,9 @@ impl Outbox {
         self.is_stopping.load(Ordering::SeqCst)
     }
 
-    /// Wakes the worker if a frame added jobs, and logs those for which there was no room.
+    /// Wakes the worker if a frame added jobs, logs those for which there was no room, and remembers which replaced others.
     pub fn note(&self, jobs: &storage::view::Jobs, sequence: model::Sequence, facts: &[Fact]) {
+        self.attempts.note(sequence, facts);
         let mut has_new = false;
         for (position, fact) in (0..).zip(facts) {
             let Fact::Job(JobFact::Added { task, .. }) = fact else { continue };

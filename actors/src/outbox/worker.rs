@@ -119,6 +119,7 @@ impl Worker {
 
     /// Removes an ended job from the schedule.
     fn end(&self, id: JobId, was_reached: bool) {
+        self.realm.outbox.attempts.ended(id);
         self.change(|schedule| schedule.end(id, was_reached));
     }
 
@@ -176,6 +177,7 @@ impl Worker {
             again_in_secs = wait_millis / 1000,
             "not delivered"
         );
+        self.realm.outbox.attempts.failed(job.id, tries, why);
         let now = self.steady_now();
         self.change(|schedule| schedule.retry(job.id, now, wait_millis));
     }

@@ -143,7 +143,7 @@ const PROBLEMS: &[(&str, Variables<'static>, &str)] = &[
         "millstream.toml:5: `cluster.shared_folder` must be set, or blobs.kind be \"s3\", because cluster.log_keep is not \"all\"",
     ),
     (
-        "[cluster]\nlog_keep = \"7d\"",
+        "[cluster]\nlog_keep = \"7 hours\"",
         &[],
         "millstream.toml:2: `cluster.log_keep` must be \"all\" or 1 to 36600 days, such as \"30 days\"",
     ),
@@ -188,6 +188,10 @@ fn problems_contain_option_and_origin() {
             "millstream.toml:2: `http.trusted_proxies` must only have IP addresses and networks such as 10.0.0.0/8; entry 2",
         ),
         ("[log]\nfilter = \"a=b=c\"", "millstream.toml:2: `log.filter` must be a list of directives"),
+        (
+            "[log]\nfilter = \"info,inof\"",
+            "millstream.toml:2: `log.filter` must be a list of directives such as \"info,access=off\"; entry 2 is neither",
+        ),
         ("\nlisten = ", "millstream.toml:2: is not valid TOML"),
     ];
     for (file, start) in starts {
