@@ -55,7 +55,8 @@ pub struct RunArgs {
     /// The server's URL, and its process or the command that starts it.
     #[command(flatten)]
     pub server: ServerArgs,
-    /// Accounts for a server without the development endpoints: JSON or CSV with `email` and `api_key`.
+    /// Accounts for a server without the development endpoints: JSON or CSV with `email` and `api_key`. Bots that may not use
+    /// the API and guests are skipped.
     #[arg(long)]
     pub users: Option<PathBuf>,
     /// Other machines and https.
@@ -85,7 +86,7 @@ pub struct ReachArgs {
     /// Allow servers on other machines. Only test servers whose operator has agreed to it.
     #[arg(long)]
     pub allow_remote: bool,
-    /// Certificate authorities (PEM) for https, instead of the system's.
+    /// Certificate authorities (PEM) for https, instead of the system's. The file must exist.
     #[arg(long)]
     pub ca: Option<PathBuf>,
 }
@@ -158,7 +159,7 @@ pub struct HistoryArgs {
     /// Without it, only the plot is drawn.
     #[arg(long, requires = "version")]
     pub results: Option<PathBuf>,
-    /// The release or the change that was measured.
+    /// The release or the change that was measured; without commas and quotes.
     #[arg(long, requires = "results")]
     pub version: Option<String>,
     /// The recorded history.

@@ -13,6 +13,7 @@ use crate::http::{Connection, Target, Template, basic_authorization, bodiless_re
 #[derive(Debug, Clone)]
 pub struct Account {
     pub user_id: u64,
+    pub email: String,
     /// Value of the `Authorization` header.
     pub authorization: String,
 }
@@ -52,7 +53,7 @@ impl Api {
         let authorization = caller.map(|account| account.authorization.as_str());
         let template = Template::new("POST", &self.target.host, path, authorization);
         template.fill(&mut self.request, encode_form(fields).as_bytes());
-        self.run("POST", path).await
+        self.run(name_call("POST", path, caller)).await
     }
 
     /// Like `post`, and expects success.
@@ -63,7 +64,7 @@ impl Api {
         fields: &[(&str, &str)],
     ) -> Result<Value, LoadError> {
         let (status, value) = self.post(path, caller, fields).await?;
-        check_success(&format!("POST {path}"), status, value)
+        check_success(&name_call("POST", path, caller), status, value)
     }
 
     /// PATCHes a form, and expects success.
@@ -76,14 +77,15 @@ impl Api {
         let authorization = caller.map(|account| account.authorization.as_str());
         let template = Template::new("PATCH", &self.target.host, path, authorization);
         template.fill(&mut self.request, encode_form(fields).as_bytes());
-        let (status, value) = self.run("PATCH", path).await?;
-        check_success(&format!("PATCH {path}"), status, value)
+        let call = name_call("PATCH", path, caller);
+        let (status, value) = self.run(call.clone()).await?;
+        check_success(&call, status, value)
     }
 
     /// GETs JSON, and expects success.
     pub async fn get_ok(&mut self, path: &str, caller: Option<&Account>) -> Result<Value, LoadError> {
         let (status, value) = self.call("GET", path, caller).await?;
-        check_success(&format!("GET {path}"), status, value)
+        check_success(&name_call("GET", path, caller), status, value)
     }
 
     /// A call without a body.
@@ -95,7 +97,7 @@ impl Api {
     ) -> Result<(u16, Value), LoadError> {
         let authorization = caller.map(|account| account.authorization.as_str());
         self.request = bodiless_request(method, &self.target.host, path, authorization);
-        self.run(method, path).await
+        self.run(name_call(method, path, caller)).await
     }
 
     /// GETs a body as text.
@@ -114,8 +116,7 @@ impl Api {
         }
     }
 
-    async fn run(&mut self, method: &str, path: &str) -> Result<(u16, Value), LoadError> {
-        let call = format!("{method} {path}");
+    async fn run(&mut self, call: String) -> Result<(u16, Value), LoadError> {
         let reply = self
             .connection
             .exchange_rested(&self.request)
@@ -143,7 +144,7 @@ impl Api {
         let value = self.post_ok(path, None, &[("username", email)]).await?;
         let key: Key = read_as(path, value)?;
         let authorization = basic_authorization(&key.email, &key.api_key);
-        Ok(Account { user_id: key.user_id, authorization })
+        Ok(Account { user_id: key.user_id, email: key.email, authorization })
     }
 
     /// Logs in with a password, and checks that the returned key is the expected one.
@@ -174,8 +175,16 @@ impl Api {
     }
 }
 
+/// A call for messages, with the account that makes it.
+fn name_call(method: &str, path: &str, caller: Option<&Account>) -> String {
+    match caller {
+        Some(account) => format!("{method} {path} as {}", account.email),
+        None => format!("{method} {path}"),
+    }
+}
+
 /// The reply's JSON if it is a success; the error otherwise contains the server's message.
-fn check_success(call: &str, status: u16, value: Value) -> Result<Value, LoadError> {
+pub fn check_success(call: &str, status: u16, value: Value) -> Result<Value, LoadError> {
     if status == 200 && value["result"] == "success" {
         return Ok(value);
     }

@@ -15,6 +15,9 @@ use crate::session::Session;
 use crate::setup::{People, users_file};
 use crate::{machine, report};
 
+/// The page with all servers.
+const PAGE: &str = "compare.html";
+
 /// A server of a comparison, with its results so far.
 struct Side {
     session: Session,
@@ -26,12 +29,22 @@ struct Side {
 pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
     let mut sides = sides(&args)?;
     let mut scenarios = load_scenarios(&args.scenarios, args.secs)?;
+    for side in &sides {
+        make_folder(&side.out)?;
+        report::check_writable(&side.out, report::RUN_FILES)?;
+    }
+    report::check_writable(&args.out, &[PAGE])?;
+    report::check_exports(args.export.csv.as_deref(), args.export.prometheus.as_deref())?;
+    let most = scenarios.iter().map(|scenario| scenario.users).max().unwrap_or(0);
+    for side in &mut sides {
+        // A server that cannot be asked fails when its first scenario runs, and the others go on.
+        if let Err(error) = side.session.keep_usable(most as usize).await {
+            eprintln!("warning: {}: {error}", side.run.server);
+        }
+    }
     let fewest = sides.iter().filter_map(|side| Some(side.session.people.as_ref()?.len())).min();
     if let Some(fewest) = fewest.and_then(|fewest| u32::try_from(fewest).ok()) {
         scenarios.iter_mut().for_each(|scenario| scenario.limit_users(fewest));
-    }
-    for side in &sides {
-        make_folder(&side.out)?;
     }
     if let Some(warning) = sides.first().and_then(|side| machine::busy_before(&side.run.machine)) {
         eprintln!("warning: {warning}");
@@ -51,7 +64,7 @@ pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
         report::write_exports(&runs, args.export.csv.as_deref(), args.export.prometheus.as_deref())?;
     }
     failures.iter().for_each(|failure| println!("{failure}"));
-    println!("written: {}", args.out.join("compare.html").display());
+    println!("written: {}", args.out.join(PAGE).display());
     Ok(failures.is_empty())
 }
 
@@ -72,7 +85,7 @@ pub fn overlay(args: &OverlayArgs) -> Result<(), LoadError> {
     names.iter().for_each(|name| println!("{}", report::overlay::render_text(&runs, name)));
     make_folder(&args.out)?;
     write(&runs, &args.out)?;
-    println!("written: {}", args.out.join("compare.html").display());
+    println!("written: {}", args.out.join(PAGE).display());
     Ok(())
 }
 
@@ -86,7 +99,7 @@ impl Side {
 }
 
 fn write(runs: &[RunResult], out: &Path) -> Result<(), LoadError> {
-    let path = out.join("compare.html");
+    let path = out.join(PAGE);
     std::fs::write(&path, report::overlay::render_html(runs)).map_err(|source| LoadError::file(&path, source))
 }
 

@@ -63,6 +63,37 @@ pub struct Expect {
 }
 
 impl Expect {
+    /// Fails for a limit below 0, which is none. An error begins with the name of the field.
+    pub fn check(&self) -> Result<(), String> {
+        let limits = [
+            ("requests_per_sec_min", self.requests_per_sec_min),
+            ("ratio_to_baseline_min", self.ratio_to_baseline_min),
+            ("p50_ms_max", self.p50_ms_max),
+            ("p95_ms_max", self.p95_ms_max),
+            ("p99_ms_max", self.p99_ms_max),
+            ("receipt_p99_ms_max", self.receipt_p99_ms_max),
+            ("background_ms_max", self.background_ms_max),
+            ("p99_ratio_max", self.p99_ratio_max),
+            ("p50_ms_max_over_fdatasync", self.p50_ms_max_over_fdatasync),
+            ("reply_bytes_min", self.reply_bytes_min),
+            ("bytes_per_poll_max", self.bytes_per_poll_max),
+            ("last_receipt_ms_max", self.last_receipt_ms_max),
+            ("start_ms_max", self.start_ms_max),
+            ("rss_mb_max", self.rss_mb_max),
+            ("rss_growth_mb_max", self.rss_growth_mb_max),
+            ("cpu_ratio_max", self.cpu_ratio_max),
+            ("cpu_spread_max", self.cpu_spread_max),
+            ("rss_mb_per_min_max", self.rss_mb_per_min_max),
+            ("writes_per_send_spread_max", self.writes_per_send_spread_max),
+        ];
+        let negative =
+            limits.iter().find_map(|(name, limit)| Some((name, limit.filter(|limit| *limit < 0.0)?)));
+        match negative {
+            Some((name, limit)) => Err(format!("{name} is {limit}, and a limit is 0 or more")),
+            None => Ok(()),
+        }
+    }
+
     /// Evaluates all phases of a scenario.
     pub fn judge(&self, phases: &[PhaseResult], baselines: &Baselines) -> Vec<Verdict> {
         let mut verdicts = Vec::new();
@@ -90,15 +121,16 @@ impl Expect {
     fn judge_rates(&self, phase: &PhaseResult, baselines: &Baselines, verdicts: &mut Vec<Verdict>) {
         let first = phase.operations.first().filter(|operation| operation.completed > 0);
         let rate = first.map(|operation| operation.requests_per_sec);
-        let p50 = first.map(|operation| operation.latency.p50_ms);
-        let p95 = first.map(|operation| operation.latency.p95_ms);
-        let p99 = first.map(|operation| operation.latency.p99_ms);
+        let latency = first.and_then(|operation| operation.latency);
+        let p50 = latency.map(|latency| latency.p50_ms);
+        let p95 = latency.map(|latency| latency.p95_ms);
+        let p99 = latency.map(|latency| latency.p99_ms);
         let receipt = phase.operation("receipt").filter(|operation| operation.completed > 0);
         let over_disk = match (p50, &baselines.disk) {
             (Some(p50), Some(disk)) => Some(p50 - disk.p50_ms),
             _ => None,
         };
-        let bytes = first.map(|operation| operation.reply_bytes_mean);
+        let bytes = first.and_then(|operation| operation.reply_bytes_mean);
         let mut put = |name, limit, measured, bound| push(verdicts, phase, name, limit, measured, bound);
         put("requests_per_sec_min", self.requests_per_sec_min, rate, Bound::AtLeast);
         put(
@@ -112,7 +144,7 @@ impl Expect {
         put("p99_ms_max", self.p99_ms_max, p99, Bound::AtMost);
         let cpu_ratio = baselines.share(phase).and_then(|share| share.cpu_ratio);
         put("cpu_ratio_max", self.cpu_ratio_max, cpu_ratio, Bound::AtMost);
-        let receipt_p99 = receipt.map(|operation| operation.latency.p99_ms);
+        let receipt_p99 = receipt.and_then(|operation| Some(operation.latency?.p99_ms));
         put("receipt_p99_ms_max", self.receipt_p99_ms_max, receipt_p99, Bound::AtMost);
         put("p50_ms_max_over_fdatasync", self.p50_ms_max_over_fdatasync, over_disk, Bound::AtMost);
         put("reply_bytes_min", self.reply_bytes_min, bytes, Bound::AtLeast);
@@ -121,7 +153,7 @@ impl Expect {
     /// The time of the background work, and its effect on sends compared with the phase before.
     fn judge_background(&self, before: &PhaseResult, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
         let background = phase.operations.iter().skip(1).find(|operation| operation.completed > 0);
-        let longest = background.map(|operation| operation.latency.max_ms);
+        let longest = background.and_then(|operation| Some(operation.latency?.max_ms));
         push(verdicts, phase, "background_ms_max", self.background_ms_max, longest, Bound::AtMost);
         let ratio = p99_ratio(before, phase);
         push(verdicts, phase, "p99_ratio_max", self.p99_ratio_max, ratio, Bound::AtMost);
@@ -129,7 +161,7 @@ impl Expect {
 
     fn judge_memory(&self, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
         let per_poll = phase.idle.and_then(|idle| idle.bytes_per_poll);
-        let last = phase.idle.map(|idle| idle.last_receipt_ms);
+        let last = phase.idle.and_then(|idle| idle.last_receipt_ms);
         let start = phase.start.as_ref().map(|start| start.start_ms);
         let rss = match &phase.start {
             Some(start) => Some(start.rss_mb),
@@ -163,15 +195,15 @@ impl Expect {
 pub fn p99_ratio(before: &PhaseResult, phase: &PhaseResult) -> Option<f64> {
     let p99 = |phase: &PhaseResult| {
         let first = phase.operations.first().filter(|operation| operation.completed > 0)?;
-        Some(first.latency.p99_ms)
+        Some(first.latency?.p99_ms)
     };
     let (before, now) = (p99(before)?, p99(phase)?);
     (before > 0.0).then(|| now / before)
 }
 
-/// The first operation's rate compared with the bare server's POST (sends) or GET (reads).
+/// The first operation's rate compared with the bare server's POST (sends) or GET (reads); none without any reply.
 pub fn ratio_to_baseline(phase: &PhaseResult, baselines: &Baselines) -> Option<f64> {
-    let first = phase.operations.first()?;
+    let first = phase.operations.first().filter(|operation| operation.completed > 0)?;
     let web = match first.name.as_str() {
         "send" => baselines.web_post.as_ref()?,
         "fetch" | "get" => baselines.web_get.as_ref()?,
@@ -220,7 +252,7 @@ fn judge_spread(phases: &[PhaseResult], limit: f64, verdicts: &mut Vec<Verdict>)
         let values: Vec<f64> = phases
             .iter()
             .filter_map(|phase| phase.counters.get(name))
-            .map(|change| change.per_message)
+            .filter_map(|change| change.per_message)
             .collect();
         let most = values.iter().copied().fold(f64::MIN, f64::max);
         let least = values.iter().copied().fold(f64::MAX, f64::min);
@@ -238,7 +270,7 @@ fn judge_spread(phases: &[PhaseResult], limit: f64, verdicts: &mut Vec<Verdict>)
 
 /// Compares the server's CPU time for each request between all phases.
 fn judge_cpu_spread(phases: &[PhaseResult], limit: f64, verdicts: &mut Vec<Verdict>) {
-    let values: Vec<f64> = phases.iter().filter_map(|phase| Some(phase.server?.cpu_us_per_request)).collect();
+    let values: Vec<f64> = phases.iter().filter_map(|phase| phase.server?.cpu_us_per_request).collect();
     let most = values.iter().copied().fold(f64::MIN, f64::max);
     let least = values.iter().copied().fold(f64::MAX, f64::min);
     let measured = (least > 0.0 && values.len() == phases.len()).then(|| most / least - 1.0);
@@ -262,7 +294,7 @@ mod tests {
             name: "send".to_owned(),
             completed: 10,
             requests_per_sec: rate,
-            latency,
+            latency: Some(latency),
             ..Operation::default()
         };
         PhaseResult { name: "one".to_owned(), operations: vec![send], ..PhaseResult::default() }
@@ -308,7 +340,7 @@ mod tests {
         background.operations.push(Operation {
             name: "move".to_owned(),
             completed: 3,
-            latency,
+            latency: Some(latency),
             ..Operation::default()
         });
         let expect =
@@ -328,7 +360,7 @@ mod tests {
     #[test]
     fn cpu_time_is_compared_with_the_bare_server_and_between_phases() {
         let with = |cpu: f64| {
-            let server = ServerUse { cpu_us_per_request: cpu, ..ServerUse::default() };
+            let server = ServerUse { cpu_us_per_request: Some(cpu), ..ServerUse::default() };
             PhaseResult { server: Some(server), kind: "send".to_owned(), ..phase(1.0, 1.0) }
         };
         let bare = WebBaseline { server_cpu_us_per_request: 5.0, ..WebBaseline::default() };
@@ -368,7 +400,7 @@ mod tests {
     fn writes_per_send_are_compared_between_phases() {
         let with = |per_message: f64| {
             let mut result = phase(1.0, 1.0);
-            let change = CounterChange { per_message, ..CounterChange::default() };
+            let change = CounterChange { per_message: Some(per_message), ..CounterChange::default() };
             result.counters.insert("frames".to_owned(), change);
             result
         };

@@ -54,11 +54,17 @@ fn bad(status: u16, code: &str) -> HttpResponse {
     HttpResponse::build(status).json(json!({"result": "error", "msg": "no", "code": code}))
 }
 
-fn caller(request: &HttpRequest) -> u64 {
+/// Email address and API key.
+fn credentials(request: &HttpRequest) -> (String, String) {
     let header = request.headers().get("Authorization").unwrap().to_str().unwrap();
     let pair = base64::engine::general_purpose::STANDARD.decode(&header["Basic ".len()..]).unwrap();
     let pair = String::from_utf8(pair).unwrap();
-    pair.split_once(':').unwrap().1.parse().unwrap()
+    let (email, key) = pair.split_once(':').unwrap();
+    (email.to_owned(), key.to_owned())
+}
+
+fn caller(request: &HttpRequest) -> u64 {
+    credentials(request).1.parse().unwrap()
 }
 
 fn user_id(world: &mut World, email: &str) -> u64 {
@@ -224,8 +230,18 @@ async fn metrics(fake: Shared) -> HttpResponse {
     HttpResponse::Ok().body(format!("# TYPE x counter\nframes_total {frames}\nended_queues_total {ended}\n"))
 }
 
+/// The profile of the caller, whose address says whether it is a guest, or an account that is refused.
 async fn own_profile(request: HttpRequest) -> HttpResponse {
-    good(json!({"user_id": caller(&request)}))
+    let email = credentials(&request).0;
+    if email.starts_with("webhook-bot") {
+        let msg = "This API is not available to incoming webhook bots.";
+        return HttpResponse::BadRequest()
+            .json(json!({"result": "error", "msg": msg, "code": "BAD_REQUEST"}));
+    }
+    if email.starts_with("wrong-key") {
+        return bad(401, "INVALID_API_KEY");
+    }
+    good(json!({"user_id": caller(&request), "is_guest": email.starts_with("guest")}))
 }
 
 /// Changes the content of a message, its topic, or moves all messages of its channel to another one.

@@ -68,8 +68,8 @@ pub struct PhaseResult {
     pub counters: BTreeMap<String, CounterChange>,
     /// Resource usage of the server, if its process is known.
     pub server: Option<ServerUse>,
-    /// CPU time of this program per request, in µs.
-    pub client_cpu_us_per_request: f64,
+    /// CPU time of this program per request, in µs; absent if no request was answered.
+    pub client_cpu_us_per_request: Option<f64>,
     /// The bare server that the phase is compared with.
     pub baseline: Option<BaselineShare>,
     /// Resident memory of the server over time: seconds since the start of the phase, and MB.
@@ -119,10 +119,10 @@ pub struct Operation {
     pub unsent: u64,
     /// Successful replies a second, over all of the measured time.
     pub requests_per_sec: f64,
-    /// Mean size of a successful reply's body, in bytes.
-    pub reply_bytes_mean: f64,
-    /// Times from request (or from its due time, if a rate is set) to the complete reply.
-    pub latency: Latency,
+    /// Mean size of a successful reply's body, in bytes; absent without one.
+    pub reply_bytes_mean: Option<f64>,
+    /// Times from request (or from its due time, if a rate is set) to the complete reply; absent without one.
+    pub latency: Option<Latency>,
     /// Percentile and milliseconds, for the plot.
     pub curve: Vec<(f64, f64)>,
     /// Seconds since the start (warm-up included) and successful replies per second, for the plot.
@@ -143,7 +143,8 @@ pub struct StageResult {
     pub completed: u64,
     pub failed: u64,
     pub requests_per_sec: f64,
-    pub latency: Latency,
+    /// Absent without a successful reply.
+    pub latency: Option<Latency>,
 }
 
 /// Percentiles of times, in milliseconds.
@@ -182,15 +183,15 @@ pub struct Delivery {
 pub struct Idle {
     /// Number of polls held at the same time.
     pub polls: u64,
-    /// Growth of the server's resident memory per poll, in bytes.
-    pub server_bytes_per_connection: f64,
+    /// Growth of the server's resident memory per poll, in bytes; absent if it is less than a quarter of the bare server's, because
+    /// the server had freed memory to use again.
+    pub server_bytes_per_connection: Option<f64>,
     /// The same for the bare server of this run.
     pub bare_bytes_per_connection: f64,
-    /// The growth per poll again; absent if it is less than a quarter of the bare server's, because the server had freed memory to
-    /// use again.
+    /// The growth per poll again, by the name of its expectation.
     pub bytes_per_poll: Option<f64>,
-    /// From sending one message until the last receiver has it.
-    pub last_receipt_ms: f64,
+    /// From sending one message until the last receiver has it; absent if none got it.
+    pub last_receipt_ms: Option<f64>,
     /// The same for the bare server.
     pub bare_last_receipt_ms: f64,
 }
@@ -213,15 +214,16 @@ pub struct CounterChange {
     pub before: f64,
     /// Value after the phase, once it stopped changing.
     pub after: f64,
-    /// Change per message sent in the phase.
-    pub per_message: f64,
+    /// Change per message sent in the phase; absent if none was sent.
+    pub per_message: Option<f64>,
 }
 
 /// Resource usage of the server's process.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ServerUse {
-    pub cpu_us_per_request: f64,
+    /// CPU time per request, in µs; absent if no request was answered.
+    pub cpu_us_per_request: Option<f64>,
     /// Resident memory before the phase, in MB.
     pub rss_mb_before: f64,
     /// Maximum of resident memory in MB; only `crowd` reads it during the phase.
@@ -309,7 +311,7 @@ impl Baselines {
     pub fn share(&self, phase: &PhaseResult) -> Option<BaselineShare> {
         let (method, web) = self.of(phase)?;
         let bare = web.server_cpu_us_per_request;
-        let server = phase.server.map(|server| server.cpu_us_per_request);
+        let server = phase.server.and_then(|server| server.cpu_us_per_request);
         Some(BaselineShare {
             method: method.to_owned(),
             server_cpu_us_per_request: bare,

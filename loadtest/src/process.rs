@@ -8,7 +8,7 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, se
 use tokio::process::{Child, Command};
 
 use crate::error::LoadError;
-use crate::http::{Connection, Target, bodiless_request};
+use crate::http::{Connection, HttpError, Target, bodiless_request};
 
 const READY_WAIT: Duration = Duration::from_secs(60);
 const STOP_WAIT: Duration = Duration::from_secs(30);
@@ -101,11 +101,19 @@ impl Spawned {
     pub async fn wait_ready(&mut self, target: &Target, path: &str) -> Result<Duration, LoadError> {
         let request = bodiless_request("GET", &target.host, path, None);
         while self.started.elapsed() < READY_WAIT {
-            if let Ok(mut connection) = Connection::open(target).await
-                && let Ok(reply) = connection.exchange(&request).await
-                && reply.status == 200
-            {
-                return Ok(self.started.elapsed());
+            match Connection::open(target).await {
+                Ok(mut connection) => {
+                    if connection.exchange(&request).await.is_ok_and(|reply| reply.status == 200) {
+                        return Ok(self.started.elapsed());
+                    }
+                }
+                // It does not become another one by waiting.
+                Err(source @ HttpError::Tls(_)) => {
+                    return Err(LoadError::Http { call: format!("connect to {}", target.address), source });
+                }
+                Err(
+                    HttpError::Io(_) | HttpError::Closed | HttpError::Malformed(_) | HttpError::TooLarge(_),
+                ) => {}
             }
             if let Ok(Some(status)) = self.child.try_wait() {
                 return Err(LoadError::Server(format!(

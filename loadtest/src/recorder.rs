@@ -75,8 +75,9 @@ pub struct Progress {
     /// Successful replies so far, warm-up included.
     pub total: u64,
     pub failed: u64,
-    pub p50_ms: f64,
-    pub p99_ms: f64,
+    /// Absent before the first measured reply, as the next one.
+    pub p50_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
 }
 
 impl Recorder {
@@ -152,12 +153,8 @@ impl Recorder {
         if inner.samples.len() < SAMPLES_MAX {
             inner.samples.push((elapsed, total));
         }
-        Progress {
-            total,
-            failed: inner.failed,
-            p50_ms: millis(inner.micros.value_at_quantile(0.5)),
-            p99_ms: millis(inner.micros.value_at_quantile(0.99)),
-        }
+        let quantile = |of| (!inner.micros.is_empty()).then(|| millis(inner.micros.value_at_quantile(of)));
+        Progress { total, failed: inner.failed, p50_ms: quantile(0.5), p99_ms: quantile(0.99) }
     }
 
     /// Successful replies so far, warm-up included.
@@ -180,9 +177,9 @@ impl Recorder {
             unsent: inner.unsent,
             stages: self.ramp.as_ref().map_or_else(Vec::new, |ramp| summarize_stages(ramp, &inner.stages)),
             requests_per_sec: float(completed) / secs,
-            reply_bytes_mean: float(inner.bytes) / float(completed.max(1)),
+            reply_bytes_mean: (completed > 0).then(|| float(inner.bytes) / float(completed)),
             latency: summarize(&inner.micros),
-            curve: CURVE.iter().map(|p| (*p, millis(inner.micros.value_at_percentile(*p)))).collect(),
+            curve: curve(&inner.micros),
             timeline: rates(&inner.samples),
         };
         (operation, secs)
@@ -217,11 +214,15 @@ fn summarize_stages(ramp: &Ramp, stages: &[(Histogram<u64>, u64)]) -> Vec<StageR
     all.map(result).collect()
 }
 
-fn summarize(micros: &Histogram<u64>) -> Latency {
-    if micros.is_empty() {
-        return Latency::default();
-    }
-    Latency {
+/// The points of the plotted curve; none without a measured time.
+fn curve(micros: &Histogram<u64>) -> Vec<(f64, f64)> {
+    let percentiles = if micros.is_empty() { &[] } else { CURVE };
+    percentiles.iter().map(|p| (*p, millis(micros.value_at_percentile(*p)))).collect()
+}
+
+/// The percentiles; none without a measured time.
+fn summarize(micros: &Histogram<u64>) -> Option<Latency> {
+    (!micros.is_empty()).then(|| Latency {
         mean_ms: micros.mean() / 1000.0,
         p50_ms: millis(micros.value_at_quantile(0.5)),
         p90_ms: millis(micros.value_at_quantile(0.9)),
@@ -229,7 +230,7 @@ fn summarize(micros: &Histogram<u64>) -> Latency {
         p99_ms: millis(micros.value_at_quantile(0.99)),
         p999_ms: millis(micros.value_at_quantile(0.999)),
         max_ms: millis(micros.max()),
-    }
+    })
 }
 
 /// Rates between adjacent samples, each at the time of the later one.
@@ -264,7 +265,7 @@ mod tests {
         let (operation, secs) = recorder.finish(window.stop_at);
         assert_eq!((operation.completed, operation.failed), (100, 1));
         assert_eq!(operation.failures["429 RATE_LIMIT_HIT"], 1);
-        assert!((operation.reply_bytes_mean - 100.0).abs() < 1e-9);
+        assert!((operation.reply_bytes_mean.unwrap() - 100.0).abs() < 1e-9);
         assert!((secs - 1.0).abs() < 1e-6, "{secs}");
     }
 
@@ -277,6 +278,19 @@ mod tests {
         let (operation, _) = recorder.finish(Instant::now());
         assert_eq!((operation.completed, operation.failed), (0, 1));
         assert_eq!(recorder.total(), 1);
+    }
+
+    #[test]
+    fn failures_alone_have_no_latency() {
+        let window = Window::starting_now(0.0, 1.0);
+        let recorder = Recorder::new("get", window);
+        recorder.record_failure("429 RATE_LIMIT_HIT");
+        let progress = recorder.sample();
+        assert_eq!((progress.p50_ms, progress.p99_ms), (None, None));
+        let (operation, _) = recorder.finish(window.stop_at);
+        let json = serde_json::to_value(&operation).unwrap();
+        assert!(json["latency"].is_null() && json["reply_bytes_mean"].is_null(), "{json}");
+        assert!(operation.curve.is_empty(), "{json}");
     }
 
     #[test]

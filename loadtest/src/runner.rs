@@ -131,6 +131,8 @@ async fn run_scenarios(
     export: &ExportArgs,
 ) -> Result<bool, LoadError> {
     make_folder(out)?;
+    report::check_writable(out, report::RUN_FILES)?;
+    report::check_exports(export.csv.as_deref(), export.prometheus.as_deref())?;
     let mut run = new_run("", url);
     if let Some(warning) = machine::busy_before(&run.machine) {
         eprintln!("warning: {warning}");

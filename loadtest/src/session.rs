@@ -9,12 +9,12 @@ use crate::counters;
 use crate::driver::start::READY_PATH;
 use crate::driver::{self, fill};
 use crate::error::LoadError;
-use crate::http::Target;
+use crate::http::{HttpError, Target};
 use crate::organizations;
 use crate::outcome::{Baselines, CounterChange, PhaseResult, ScenarioResult, Verdict};
 use crate::process::{Spawned, check_address_free};
 use crate::scenario::{Phase, Scenario, Step};
-use crate::setup::{People, Stage};
+use crate::setup::{People, Stage, usable};
 use crate::units;
 
 /// Seconds of one round of a baseline within a run.
@@ -68,6 +68,24 @@ impl Session {
         Ok((result, version))
     }
 
+    /// Leaves accounts of the users file out that cannot be used, so that all servers of a comparison can get equally many.
+    pub async fn keep_usable(&mut self, wanted: usize) -> Result<(), LoadError> {
+        let Some(given) = self.people.clone() else { return Ok(()) };
+        let spawned = self.start_server().await?;
+        let found = usable::find(&self.target, &given, wanted).await;
+        if let Some(spawned) = spawned {
+            spawned.stop().await?;
+        }
+        let found = found?;
+        if let Some(warning) = found.warning() {
+            eprintln!("warning: {warning}");
+        }
+        if !found.given.is_empty() {
+            self.people = Some(Arc::new(found.given));
+        }
+        Ok(())
+    }
+
     async fn start_server(&self) -> Result<Option<Spawned>, LoadError> {
         let Some(command) = &self.spawn else { return Ok(None) };
         check_address_free(&self.target).await?;
@@ -99,11 +117,7 @@ impl Session {
         needs: Needs,
         rounds: &mut Rounds,
     ) -> Result<(Vec<PhaseResult>, String), LoadError> {
-        let mut api = Api::open(&self.target).await.map_err(|error| {
-            LoadError::Usage(format!(
-                "{error}; start the server first, or give the command that does with --spawn"
-            ))
-        })?;
+        let mut api = Api::open(&self.target).await.map_err(without_server)?;
         let settings = api.get_ok(READY_PATH, None).await?;
         let version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
         let mut stages = self.prepare(scenario, &mut api).await?;
@@ -175,16 +189,26 @@ impl Session {
         let messages = result.operation("send").map_or(0, |send| send.completed);
         for (name, after) in after {
             let before = before.get(&name).copied().unwrap_or(0.0);
-            let per_message = (after - before) / units::as_float(messages.max(1));
+            let per_message = (messages > 0).then(|| (after - before) / units::as_float(messages));
             result.counters.insert(name, CounterChange { before, after, per_message });
         }
         Ok(result)
     }
 }
 
+/// Explains what to do where no server listens.
+fn without_server(error: LoadError) -> LoadError {
+    match error {
+        LoadError::Http { source: HttpError::Io(_), .. } => LoadError::Usage(format!(
+            "{error}; start the server first, or give the command that does with --spawn"
+        )),
+        error => error,
+    }
+}
+
 /// The run with the median CPU time of the server for each request; the last one where that is not known.
 fn take_median(mut runs: Vec<PhaseResult>) -> PhaseResult {
-    let cpu = |run: &PhaseResult| run.server.map_or(0.0, |server| server.cpu_us_per_request);
+    let cpu = |run: &PhaseResult| run.server.and_then(|server| server.cpu_us_per_request).unwrap_or(0.0);
     runs.sort_by(|one, other| cpu(one).total_cmp(&cpu(other)));
     // A failure counts in whichever run it was.
     let mut all = runs.iter().flat_map(|run| &run.operations).filter(|operation| operation.failed > 0);
@@ -217,7 +241,7 @@ mod tests {
     use crate::outcome::{Operation, ServerUse};
 
     fn run(cpu: f64, failed: u64) -> PhaseResult {
-        let server = ServerUse { cpu_us_per_request: cpu, ..ServerUse::default() };
+        let server = ServerUse { cpu_us_per_request: Some(cpu), ..ServerUse::default() };
         let operations = vec![Operation { failed, ..Operation::default() }];
         PhaseResult { server: Some(server), operations, ..PhaseResult::default() }
     }
@@ -225,9 +249,19 @@ mod tests {
     #[test]
     fn median_of_repeated_phases_counts_and_no_failure_is_lost() {
         let median = take_median(vec![run(9.0, 0), run(1.0, 0), run(5.0, 0)]);
-        assert!((median.server.unwrap().cpu_us_per_request - 5.0).abs() < 1e-9);
+        assert_eq!(median.server.unwrap().cpu_us_per_request, Some(5.0));
         assert_eq!(median.failed(), 0);
         assert_eq!(take_median(vec![run(9.0, 2), run(1.0, 0), run(5.0, 0)]).failed(), 2);
+    }
+
+    #[test]
+    fn only_a_server_that_does_not_listen_is_to_be_started() {
+        let hint = |source| {
+            let call = "connect".to_owned();
+            without_server(LoadError::Http { call, source }).to_string()
+        };
+        assert!(hint(HttpError::Io(std::io::ErrorKind::ConnectionRefused.into())).contains("--spawn"));
+        assert!(!hint(HttpError::Tls("no --ca FILE".to_owned())).contains("--spawn"));
     }
 
     #[test]

@@ -13,9 +13,14 @@ pub fn as_float(count: u64) -> f64 {
     count as f64
 }
 
-/// A time in µs, divided by a number of requests.
-pub fn micros_each(time: Duration, requests: u64) -> f64 {
-    time.as_secs_f64() * 1_000_000.0 / as_float(requests.max(1))
+/// A time in µs, divided by a number of requests; none without a request.
+pub fn micros_each(time: Duration, requests: u64) -> Option<f64> {
+    (requests > 0).then(|| time.as_secs_f64() * 1_000_000.0 / as_float(requests))
+}
+
+/// A number, or a dash for a value that was not measured.
+pub fn format_measured(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), format_number)
 }
 
 /// A count, or a number that is often whole: without decimals if it is.
@@ -71,5 +76,12 @@ mod tests {
         assert_eq!(format_whole(16.0), "16");
         assert_eq!(format_whole(12_345.0), "12,345");
         assert_eq!(format_whole(2.5), "2.500");
+        assert_eq!([format_measured(Some(12.34)), format_measured(None)], ["12.3", "–"]);
+    }
+
+    #[test]
+    fn time_is_not_divided_by_no_requests() {
+        assert_eq!(micros_each(Duration::from_millis(20), 0), None);
+        assert_eq!(micros_each(Duration::from_millis(20), 4), Some(5_000.0));
     }
 }

@@ -161,8 +161,9 @@ impl BareServer {
 
 /// Credentials that the bare server ignores; sending the header costs the client the same.
 pub fn stranger() -> Arc<Account> {
-    let authorization = basic_authorization("load00000@zulip.com", "abcdefghijklmnopqrstuvwxyz012345");
-    Arc::new(Account { user_id: 0, authorization })
+    let email = "load00000@zulip.com".to_owned();
+    let authorization = basic_authorization(&email, "abcdefghijklmnopqrstuvwxyz012345");
+    Arc::new(Account { user_id: 0, email, authorization })
 }
 
 #[cfg(test)]

@@ -65,10 +65,13 @@ fn summarize(result: &PhaseResult) -> Result<WebRound, LoadError> {
         let failures = result.operations.first().map(|operation| operation.failures.clone());
         return Err(LoadError::Server(format!("the bare server failed requests: {failures:?}")));
     };
+    let Some(latency) = operation.latency else {
+        return Err(LoadError::Server("the bare server answered no request".to_owned()));
+    };
     Ok(WebRound {
         requests_per_sec: operation.requests_per_sec,
-        p50_ms: operation.latency.p50_ms,
-        server_cpu_us: result.server.map_or(0.0, |server| server.cpu_us_per_request),
-        client_cpu_us: result.client_cpu_us_per_request,
+        p50_ms: latency.p50_ms,
+        server_cpu_us: result.server.and_then(|server| server.cpu_us_per_request).unwrap_or(0.0),
+        client_cpu_us: result.client_cpu_us_per_request.unwrap_or(0.0),
     })
 }

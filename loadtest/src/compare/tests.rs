@@ -4,6 +4,7 @@ use clap::Parser;
 
 use crate::cli::{Cli, Command};
 use crate::fake::{self, Faults};
+use crate::http::{Reach, Target};
 use crate::outcome::RunResult;
 use crate::report;
 
@@ -31,6 +32,12 @@ async fn compare(arguments: &[&str], folder: &std::path::Path) -> Result<bool, S
     words.extend(arguments);
     let Command::Compare(args) = Cli::parse_from(words).command else { panic!("another command") };
     super::compare(args).await.map_err(|error| error.to_string())
+}
+
+/// A server whose certificate is checked against those of the system.
+fn untrusting(url: &str) -> std::sync::Arc<Target> {
+    let reach = Reach::new([url].into_iter(), false, None).unwrap();
+    std::sync::Arc::new(Target::parse(url, &reach).unwrap())
 }
 
 fn read(folder: &std::path::Path, server: &str) -> RunResult {
@@ -67,6 +74,37 @@ async fn servers_without_development_endpoints_are_compared_by_users_files() {
 }
 
 #[tokio::test]
+async fn accounts_that_cannot_be_used_are_skipped_on_all_servers() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = |id: u32| format!("{id:032}");
+    let emails = ["webhook-bot@x", "a@x", "b@x", "guest@x", "c@x"];
+    let lines = (0..).zip(emails).map(|(id, email)| format!("{email},{}\r\n", key(id)));
+    let users = folder.path().join("users.csv");
+    std::fs::write(&users, "email,api_key\r\n".to_owned() + &lines.collect::<String>()).unwrap();
+    let one = fake::start(Faults::default());
+    let two = fake::start(Faults { production: true, ..Faults::default() });
+    let (one, two) = (format!("one=http://{}", one.host), format!("two=http://{}", two.host));
+    let given = format!("two={}", users.display());
+    let arguments = ["--server", &one, "--server", &two, "--users", &given];
+    assert_eq!(compare(&arguments, folder.path()).await, Ok(true));
+    for name in ["one", "two"] {
+        let about = read(folder.path(), name).scenarios[0].about.clone();
+        assert!(about.contains("With 3 users instead of 6"), "{name}: {about}");
+    }
+}
+
+#[tokio::test]
+async fn file_that_cannot_be_written_is_refused_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("absent/all.csv");
+    // Nothing listens there, which would be noticed later.
+    let servers = ["--server", "one=http://127.0.0.1:9", "--server", "two=http://127.0.0.1:9"];
+    let arguments = [&servers[..], &["--csv", csv.to_str().unwrap()]].concat();
+    let error = compare(&arguments, folder.path()).await.unwrap_err();
+    assert!(error.contains("absent/all.csv"), "{error}");
+}
+
+#[tokio::test]
 async fn server_without_logins_needs_a_users_file() {
     let folder = tempfile::tempdir().unwrap();
     let one = fake::start(Faults::default());
@@ -97,6 +135,9 @@ async fn https_with_a_certificate_that_only_the_option_trusts() {
     assert!(run.scenarios[0].phases.iter().all(|phase| phase.failed() == 0), "{run:?}");
     let untrusted = tempfile::tempdir().unwrap();
     assert_eq!(compare(&servers, untrusted.path()).await, Ok(false), "a certificate that is not trusted");
+    let error =
+        crate::client::Api::open(&untrusting(&secure["secure=".len()..])).await.unwrap_err().to_string();
+    assert!(error.contains("with --ca FILE") && !error.contains("Issuer"), "{error}");
 }
 
 #[tokio::test]

@@ -59,13 +59,14 @@ pub async fn run(
     let delivery = polling.finish(&sent.sorted()).await;
     let mut result = tasks.into_result(Instant::now());
     result.delivery = Some(delivery);
-    let per_connection = megabytes(rss_after.saturating_sub(rss_before)) * 1e6 / f64::from(step.polls);
+    let growth = megabytes(rss_after.saturating_sub(rss_before)) * 1e6 / f64::from(step.polls);
+    let per_poll = of_a_poll(growth, bare.bytes_per_connection);
     result.idle = Some(Idle {
         polls: u64::from(step.polls),
-        server_bytes_per_connection: per_connection,
+        server_bytes_per_connection: per_poll,
         bare_bytes_per_connection: bare.bytes_per_connection,
-        bytes_per_poll: of_a_poll(per_connection, bare.bytes_per_connection),
-        last_receipt_ms: result.operations[0].latency.max_ms,
+        bytes_per_poll: per_poll,
+        last_receipt_ms: result.operations[0].latency.map(|latency| latency.max_ms),
         bare_last_receipt_ms: bare.last_receipt_ms,
     });
     if let Some(server) = &mut result.server {
@@ -78,7 +79,7 @@ pub async fn run(
 /// The growth for each poll, unless it is too small to be all that one takes: a server that has freed memory to use again,
 /// because it worked before, grows by less than it needs.
 fn of_a_poll(per_connection: f64, bare: f64) -> Option<f64> {
-    (per_connection >= bare / 4.0).then_some(per_connection)
+    (per_connection > 0.0 && per_connection >= bare / 4.0).then_some(per_connection)
 }
 
 fn read_resident(pid: u32) -> Result<u64, LoadError> {
@@ -123,5 +124,6 @@ mod tests {
     fn memory_of_a_server_that_worked_before_is_not_compared() {
         assert_eq!(of_a_poll(15_000.0, 18_000.0), Some(15_000.0));
         assert_eq!(of_a_poll(3_000.0, 18_000.0), None);
+        assert_eq!(of_a_poll(0.0, 0.0), None);
     }
 }

@@ -42,15 +42,26 @@ fn cpu_ratio(phase: &PhaseResult) -> Option<f64> {
 }
 
 fn cpu(phase: &PhaseResult) -> Option<f64> {
-    Some(phase.server?.cpu_us_per_request)
+    phase.server?.cpu_us_per_request
 }
 
 fn idle_bytes(phase: &PhaseResult) -> Option<f64> {
-    Some(phase.idle?.server_bytes_per_connection)
+    phase.idle?.bytes_per_poll
 }
 
 fn start(phase: &PhaseResult) -> Option<f64> {
     Some(phase.start.as_ref()?.rss_mb)
+}
+
+/// Whether a name of a release or change can be written to the history as it is.
+pub fn check_version(version: &str) -> Result<(), String> {
+    let is_plain = !version.contains([',', '"', '\n', '\r']);
+    if version.trim().is_empty() || !is_plain {
+        return Err(format!(
+            "--version {version:?}: a version is not empty, and has no comma, quote or line break, which the history cannot have"
+        ));
+    }
+    Ok(())
 }
 
 /// A recorded run. Figures that it did not measure are absent.
@@ -138,6 +149,14 @@ mod tests {
         let again = parse(&text).unwrap();
         assert_eq!(again, [Line { version: "0.1.0  new".to_owned(), ..line }]);
         assert_eq!(render(&again), text);
+    }
+
+    #[test]
+    fn versions_that_would_be_changed_are_refused() {
+        assert_eq!(check_version("0.1.0-a b"), Ok(()));
+        for bad in ["0.1.0, new", "the \"new\" one", "a\nb", ""] {
+            assert!(check_version(bad).unwrap_err().contains("--version"), "{bad}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 use crate::cli::HistoryArgs;
 use crate::error::LoadError;
 use crate::report;
-use lines::{COLUMNS, line_of, parse, render};
+use lines::{COLUMNS, Line, check_version, line_of, parse, render};
 
 /// Lines that the history keeps at most; with one for each release it never has so many.
 const LINES_MAX: usize = 1_000;
@@ -23,10 +23,17 @@ pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
     let mut lines =
         parse(&text).map_err(|reason| LoadError::Usage(format!("{}: {reason}", args.file.display())))?;
     if let (Some(results), Some(version)) = (&args.results, &args.version) {
+        check_version(version).map_err(LoadError::Usage)?;
         let line = line_of(&report::read(results)?, version);
         if line.figures.iter().all(Option::is_none) {
             let names: Vec<&str> = COLUMNS.iter().map(|column| column.scenario).collect();
             return Err(LoadError::Usage(format!("the results have none of {}", names.join(", "))));
+        }
+        if lines.last().is_some_and(|newest| is_same(newest, &line)) {
+            return Err(LoadError::Usage(format!(
+                "{}: the newest line has the same date, version and figures already, so nothing was added",
+                args.file.display()
+            )));
         }
         lines.push(line);
         if lines.len() > LINES_MAX {
@@ -40,6 +47,12 @@ pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
     write(&args.plot, &plot::render(&lines))?;
     println!("written: {}, {} lines; {}", args.file.display(), lines.len(), args.plot.display());
     Ok(())
+}
+
+/// Whether a line says the same as a recorded one, as it would be written.
+fn is_same(recorded: &Line, line: &Line) -> bool {
+    let written = |line: &Line| render(&[Line { machine: String::new(), ..line.clone() }]);
+    written(recorded) == written(line)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), LoadError> {
@@ -65,7 +78,16 @@ mod tests {
             plot: path("plot.svg"),
         };
         record(&args).unwrap();
-        record(&args).unwrap();
+        let error = record(&args).unwrap_err().to_string();
+        assert!(error.contains("same date, version and figures"), "{error}");
+        let with = |version: &str| HistoryArgs {
+            results: args.results.clone(),
+            version: Some(version.to_owned()),
+            file: args.file.clone(),
+            plot: args.plot.clone(),
+        };
+        assert!(record(&with("2, new")).unwrap_err().to_string().contains("comma"));
+        record(&with("2")).unwrap();
         let lines = parse(&std::fs::read_to_string(&args.file).unwrap()).unwrap();
         assert_eq!(lines.iter().map(|line| line.figures[0]).collect::<Vec<_>>(), [Some(9.63), Some(9.63)]);
         assert!(

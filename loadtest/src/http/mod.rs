@@ -7,6 +7,7 @@ mod parse;
 mod request;
 mod stream;
 mod target;
+mod tls_error;
 
 pub use connection::Connection;
 pub use request::{NumberedGet, Template, basic_authorization, bodiless_request, encode_form};
@@ -17,6 +18,9 @@ pub use target::{Reach, Target};
 pub enum HttpError {
     #[error("connection failed: {0}")]
     Io(#[from] std::io::Error),
+    /// The handshake failed, for the reason that the sentence says.
+    #[error("{0}")]
+    Tls(String),
     /// The server closed the connection before the reply was complete.
     #[error("the server closed the connection")]
     Closed,
@@ -33,6 +37,7 @@ impl HttpError {
     pub fn code(&self) -> String {
         match self {
             HttpError::Io(error) => format!("io {:?}", error.kind()),
+            HttpError::Tls(_) => "TLS".to_owned(),
             HttpError::Closed => "closed".to_owned(),
             HttpError::Malformed(_) => "malformed".to_owned(),
             HttpError::TooLarge(_) => "too large".to_owned(),

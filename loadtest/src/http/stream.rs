@@ -10,7 +10,9 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
+use super::HttpError;
 use super::target::Target;
+use super::tls_error::explain;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -23,15 +25,16 @@ pub enum Stream {
 
 impl Stream {
     /// Connects, with Nagle's algorithm disabled; for https including the handshake.
-    pub async fn connect(target: &Target) -> std::io::Result<Self> {
+    pub async fn connect(target: &Target) -> Result<Self, HttpError> {
         let connecting = async {
             let stream = TcpStream::connect(target.address).await?;
             stream.set_nodelay(true)?;
             let Some(tls) = &target.tls else { return Ok(Self::Plain(stream)) };
             let connector = TlsConnector::from(Arc::clone(&tls.config));
-            Ok(Self::Secure(Box::new(connector.connect(tls.name.clone(), stream).await?)))
+            let secured = connector.connect(tls.name.clone(), stream).await.map_err(explain)?;
+            Ok(Self::Secure(Box::new(secured)))
         };
-        let timed_out = || std::io::Error::from(std::io::ErrorKind::TimedOut);
+        let timed_out = || HttpError::Io(std::io::ErrorKind::TimedOut.into());
         tokio::time::timeout(CONNECT_TIMEOUT, connecting).await.map_err(|_| timed_out())?
     }
 

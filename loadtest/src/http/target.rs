@@ -16,7 +16,7 @@ use crate::error::LoadError;
 pub struct Reach {
     /// Whether addresses that are not loopback are allowed.
     pub allow_remote: bool,
-    /// The TLS configuration, if there is an https server.
+    /// The TLS configuration, if there is an https server or a file of authorities.
     tls: Option<Arc<ClientConfig>>,
 }
 
@@ -27,7 +27,8 @@ impl Reach {
         allow_remote: bool,
         ca: Option<&Path>,
     ) -> Result<Self, LoadError> {
-        let is_secure = urls.any(|url| url.starts_with("https://"));
+        // A file of authorities is read in any case, so that a mistake in its name is never silent.
+        let is_secure = urls.any(|url| url.starts_with("https://")) || ca.is_some();
         let tls = if is_secure { Some(Arc::new(client_config(ca)?)) } else { None };
         Ok(Self { allow_remote, tls })
     }
@@ -165,6 +166,9 @@ mod tests {
         std::fs::write(&path, "none\n").unwrap();
         let urls = || ["https://127.0.0.1"].into_iter();
         assert!(Reach::new(urls(), false, Some(&path)).unwrap_err().to_string().contains("ca.pem"));
-        assert!(Reach::new(urls(), false, Some(&folder.path().join("absent"))).is_err());
+        let absent = folder.path().join("absent");
+        assert!(Reach::new(urls(), false, Some(&absent)).is_err());
+        let error = Reach::new(["http://127.0.0.1"].into_iter(), false, Some(&absent)).unwrap_err();
+        assert!(error.to_string().contains("absent"), "an unused file must exist, too: {error}");
     }
 }

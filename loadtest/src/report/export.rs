@@ -28,13 +28,14 @@ fn all(runs: &[RunResult]) -> Vec<Placed<'_>> {
     found
 }
 
-/// CSV with a header. `stage` is empty for all of a phase.
+/// CSV with a header. `stage` is empty for all of a phase, and `value` where it could not be measured.
 pub fn csv(runs: &[RunResult]) -> String {
     let mut text =
         String::from("started_at,server,version,scenario,phase,operation,stage,figure,unit,value\n");
     for Placed { run, scenario, phase, figure } in all(runs) {
         let stage = if figure.stage == 0 { String::new() } else { figure.stage.to_string() };
-        let (value, unit) = (figure.value.to_string(), figure.unit.symbol());
+        let value = figure.value.map_or_else(String::new, |value| value.to_string());
+        let unit = figure.unit.symbol();
         let started = dates::iso(run.started_at);
         let (server, version) = (run.server.as_str(), run.machine.server_version.as_str());
         let fields = [
@@ -62,10 +63,12 @@ fn quote(field: &str) -> String {
     }
 }
 
-/// Gauges in base units (seconds and bytes), with the place as labels; for the text-file collector of a node exporter.
+/// Gauges in base units (seconds and bytes), with the place as labels; for the text-file collector of a node exporter. Values that
+/// could not be measured are left out.
 pub fn prometheus(runs: &[RunResult]) -> String {
     let mut metrics: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for Placed { run, scenario, phase, figure } in all(runs) {
+        let Some(value) = figure.value else { continue };
         let (suffix, scale) = match figure.unit {
             Unit::Count => ("", 1.0),
             Unit::PerSec => ("_per_second", 1.0),
@@ -89,7 +92,7 @@ pub fn prometheus(runs: &[RunResult]) -> String {
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| format!("{name}=\"{}\"", escape(value)))
             .collect();
-        let sample = format!("{{{}}} {}", labels.join(","), figure.value * scale);
+        let sample = format!("{{{}}} {}", labels.join(","), value * scale);
         metrics.entry(format!("loadtest_{}{suffix}", figure.name)).or_default().push(sample);
     }
     let mut text = String::new();
@@ -120,6 +123,25 @@ mod tests {
         let wanted = "2026-09-21T14:13:20Z,\"a, \"\"old\"\"\",,send,64 <clients>,send,,mean_rate,/s,25000";
         assert_eq!(line, wanted);
         assert!(text.contains(",send,2,p95,ms,"), "{text}");
+    }
+
+    #[test]
+    fn values_that_were_not_measured_are_empty_or_left_out() {
+        let mut run = sample::run_result();
+        sample::fail_all(&mut run);
+        let runs = [run];
+        let text = csv(&runs);
+        for line in [",send,,p95,ms,\n", ",,,memory_of_a_poll,B,\n", ",,,client_cpu_per_request,µs,\n"] {
+            assert!(text.contains(line), "{line} is missing in\n{text}");
+        }
+        let text = prometheus(&runs);
+        assert!(
+            text.contains("loadtest_failed{") && text.contains("loadtest_bare_memory_of_a_poll{"),
+            "{text}"
+        );
+        for name in ["loadtest_p95_seconds", "loadtest_memory_of_a_poll", "loadtest_client_cpu"] {
+            assert!(!text.contains(name), "{name} is in\n{text}");
+        }
     }
 
     #[test]

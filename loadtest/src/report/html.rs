@@ -7,7 +7,7 @@ use super::table::{baseline_facts, notes, render_machine};
 use super::{dates, plots};
 use crate::machine::busy_before;
 use crate::outcome::{Latency, Operation, PhaseResult, RunResult, ScenarioResult, Verdict};
-use crate::units::{as_float, format_number, format_whole};
+use crate::units::{as_float, format_measured, format_number, format_whole};
 
 /// The whole page.
 pub fn render(run: &RunResult) -> String {
@@ -85,27 +85,33 @@ fn render_operations(page: &mut String, phase: &PhaseResult) {
     let mut rows = Vec::new();
     for operation in &phase.operations {
         let Operation { name, requests_per_sec, completed, failed, latency, .. } = operation;
-        rows.push(operation_row(name.clone(), *requests_per_sec, *completed, *failed, latency));
+        rows.push(operation_row(name.clone(), *requests_per_sec, *completed, *failed, *latency));
         for (number, stage) in (1..).zip(&operation.stages) {
             let (from, to) = (format_whole(stage.from), format_whole(stage.to));
             let label = format!("{name}, stage {number}: {from} → {to} {}", stage.of);
             let (rate, completed) = (stage.requests_per_sec, stage.completed);
-            rows.push(operation_row(label, rate, completed, stage.failed, &stage.latency));
+            rows.push(operation_row(label, rate, completed, stage.failed, stage.latency));
         }
     }
     page::table(page, &heads, &rows);
 }
 
-fn operation_row(label: String, rate: f64, completed: u64, failed: u64, latency: &Latency) -> Vec<Cell> {
-    let Latency { mean_ms: _, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms } = *latency;
-    let numbers =
-        [rate, as_float(completed), as_float(failed), p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms];
-    let mut cells = vec![Cell::Text(label)];
-    cells.extend(numbers.iter().enumerate().map(|(place, number)| {
-        let unit = if place == 0 { "/s" } else { "" };
-        let is_count = place == 1 || place == 2;
-        Cell::Number(if is_count { format_whole(*number) } else { format_number(*number) + unit })
-    }));
+fn operation_row(
+    label: String,
+    rate: f64,
+    completed: u64,
+    failed: u64,
+    latency: Option<Latency>,
+) -> Vec<Cell> {
+    let times = latency.map(|latency| {
+        let Latency { mean_ms: _, p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms } = latency;
+        [p50_ms, p90_ms, p95_ms, p99_ms, p999_ms, max_ms]
+    });
+    let counts = [completed, failed].map(|count| Cell::Number(format_whole(as_float(count))));
+    let times = times.map_or([None; 6], |times| times.map(Some));
+    let mut cells = vec![Cell::Text(label), Cell::Number(format_number(rate) + "/s")];
+    cells.extend(counts);
+    cells.extend(times.map(|time| Cell::Number(format_measured(time))));
     cells
 }
 
@@ -124,10 +130,10 @@ fn render_processes(page: &mut String, phase: &PhaseResult) {
     let (server, share) = (phase.server.as_ref(), phase.baseline.as_ref());
     let row = vec![
         Cell::Text("for each request".to_owned()),
-        text(server.map(|server| server.cpu_us_per_request), "µs"),
+        text(server.and_then(|server| server.cpu_us_per_request), "µs"),
         text(share.map(|share| share.server_cpu_us_per_request), "µs"),
         text(share.and_then(|share| share.cpu_ratio), "×"),
-        text(Some(phase.client_cpu_us_per_request), "µs"),
+        text(phase.client_cpu_us_per_request, "µs"),
     ];
     page::table(page, &heads("CPU time", ["server", "bare server", "server / bare", "client"]), &[row]);
     let row = vec![
@@ -191,5 +197,15 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part} is missing in\n{page}");
         }
+    }
+
+    #[test]
+    fn failures_alone_have_dashes_for_times() {
+        let mut run = sample::run_result();
+        sample::fail_all(&mut run);
+        let page = render(&run);
+        let dashes = "<td class=\"n\">–</td>".repeat(6);
+        let row = format!("<td class=\"n\">0</td><td class=\"n\">1</td>{dashes}</tr>");
+        assert!(page.contains(&row), "{page}");
     }
 }

@@ -9,11 +9,16 @@ mod page;
 pub mod plots;
 pub mod progress;
 pub mod table;
+mod writable;
 
 use std::path::Path;
 
 use crate::error::LoadError;
 use crate::outcome::RunResult;
+pub use writable::{check_exports, check_writable};
+
+/// The files of a run in its output folder.
+pub const RUN_FILES: &[&str] = &["results.json", "report.html"];
 
 /// Reads a `results.json`.
 pub fn read(path: &Path) -> Result<RunResult, LoadError> {
@@ -97,6 +102,27 @@ pub mod sample {
         }
     }
 
+    /// Changes a result to that of a run in which every request failed, on a server that used freed memory again.
+    pub fn fail_all(run: &mut RunResult) {
+        let phase = &mut run.scenarios[0].phases[0];
+        let first = &mut phase.operations[0];
+        first.stages.iter_mut().for_each(|stage| stage.latency = None);
+        *first = Operation {
+            name: first.name.clone(),
+            failed: first.failed,
+            failures: first.failures.clone(),
+            stages: first.stages.clone(),
+            ..Operation::default()
+        };
+        phase.client_cpu_us_per_request = None;
+        phase.server = Some(ServerUse::default());
+        phase.counters.values_mut().for_each(|change| change.per_message = None);
+        phase.baseline.iter_mut().for_each(|share| share.cpu_ratio = None);
+        phase.idle.iter_mut().for_each(|idle| {
+            (idle.server_bytes_per_connection, idle.bytes_per_poll) = (None, None);
+        });
+    }
+
     fn stage(from: f64) -> StageResult {
         StageResult {
             of: "clients".to_owned(),
@@ -104,6 +130,7 @@ pub mod sample {
             from,
             to: 64.0,
             requests_per_sec: 25_000.0,
+            latency: Some(Latency::default()),
             ..StageResult::default()
         }
     }
@@ -115,7 +142,7 @@ pub mod sample {
             completed: 250_000,
             failed: 1,
             requests_per_sec: 25_000.0,
-            latency,
+            latency: Some(latency),
             curve: vec![(0.0, 0.5), (50.0, 2.0), (99.0, 7.5), (100.0, 20.0)],
             stages: vec![stage(0.0), stage(64.0)],
             timeline: vec![(0.2, 20_000.0), (0.4, 25_000.0), (0.6, 24_000.0)],
@@ -130,14 +157,14 @@ pub mod sample {
             delivery: Some(Delivery { receivers: 100, ..Delivery::default() }),
             idle: Some(Idle {
                 polls: 10_000,
-                server_bytes_per_connection: 16_000.0,
+                server_bytes_per_connection: Some(16_000.0),
                 bare_bytes_per_connection: 18_600.0,
                 bytes_per_poll: Some(16_000.0),
                 ..Idle::default()
             }),
             start: Some(Start { start_ms: 120.0, rss_mb: 30.0, rounds_ms: vec![120.0] }),
-            server: Some(ServerUse { cpu_us_per_request: 31.0, ..ServerUse::default() }),
-            client_cpu_us_per_request: 6.0,
+            server: Some(ServerUse { cpu_us_per_request: Some(31.0), ..ServerUse::default() }),
+            client_cpu_us_per_request: Some(6.0),
             baseline: Some(BaselineShare {
                 method: "POST".to_owned(),
                 server_cpu_us_per_request: 6.2,
@@ -148,7 +175,7 @@ pub mod sample {
             machine_use: Some(MachineUse { other_percent: Some(45.0), ..MachineUse::default() }),
             ..PhaseResult::default()
         };
-        let change = CounterChange { per_message: 1.0, ..CounterChange::default() };
+        let change = CounterChange { per_message: Some(1.0), ..CounterChange::default() };
         phase.counters.insert("journal_frames_total".to_owned(), change);
         phase
     }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{Figure, Unit, figures};
 use super::page::{self, Cell, escape};
-use super::table::render_machine;
+use super::table::{failures, render_machine, reused_memory};
 use super::{dates, plots};
 use crate::machine::busy_during;
 use crate::outcome::{PhaseResult, RunResult, ScenarioResult};
@@ -31,6 +31,9 @@ pub fn render_text(runs: &[RunResult], scenario: &str) -> String {
                 let _ = write!(text, "{cell:>VALUE_WIDTH$}");
             });
             text.push('\n');
+        }
+        for line in reasons(runs, scenario, &name) {
+            let _ = writeln!(text, "   {line}");
         }
         for warning in warnings(runs, scenario, &name) {
             let _ = writeln!(text, "   warning: {warning}");
@@ -81,6 +84,9 @@ fn render_phase(page: &mut String, runs: &[RunResult], scenario: &str, name: &st
         })
         .collect();
     page::table(page, &heads, &rows);
+    for line in reasons(runs, scenario, name) {
+        let _ = writeln!(page, "<p>{}</p>", escape(&line));
+    }
     for warning in warnings(runs, scenario, name) {
         let _ = writeln!(page, "<p class=\"warn\">Warning: {}</p>", escape(&warning));
     }
@@ -134,7 +140,7 @@ fn rows(runs: &[RunResult], scenario: &str, name: &str) -> Vec<(String, Vec<Stri
     }
     let row = |kind: &Figure| {
         let value =
-            |figures: &Vec<Figure>| figures.iter().find(|one| is_same(one, kind)).map(|one| one.value);
+            |figures: &Vec<Figure>| figures.iter().find(|one| is_same(one, kind)).and_then(|one| one.value);
         let values: Vec<Option<f64>> = all.iter().map(value).collect();
         let format: fn(f64) -> String = if kind.unit == Unit::Count { format_whole } else { format_number };
         let mut cells: Vec<String> =
@@ -152,8 +158,22 @@ fn label(figure: &Figure) -> String {
     let stage = if figure.stage == 0 { String::new() } else { format!(" stage {}", figure.stage) };
     let operation = if figure.operation.is_empty() { "" } else { &format!("{} ", figure.operation) };
     let unit = figure.unit.symbol();
-    let name = figure.name.replace('_', " ").replace("cpu", "CPU");
+    let name = match figure.name {
+        "p999" => "p99.9".to_owned(),
+        name => name.replace('_', " ").replace("cpu", "CPU"),
+    };
     format!("{operation}{name}{stage}{}{unit}", if unit.is_empty() { "" } else { ", " })
+}
+
+/// Why requests of each server failed, and why the memory of its polls is not given.
+fn reasons(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for run in runs {
+        let Some(phase) = find_phase(run, scenario, name) else { continue };
+        let all = failures(phase).into_iter().chain(phase.idle.as_ref().and_then(reused_memory));
+        lines.extend(all.map(|line| format!("{}: {line}", run.server)));
+    }
+    lines
 }
 
 fn warnings(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
@@ -189,6 +209,22 @@ mod tests {
         assert!(text.contains("<new> / old"), "{text}");
         assert!(text.contains("warning: old: the machine was busy"), "{text}");
         assert_eq!(render_text(&two(), "absent"), "");
+    }
+
+    #[test]
+    fn reasons_of_failures_are_given_for_each_server() {
+        let mut runs = two();
+        sample::fail_all(&mut runs[1]);
+        let failures = &mut runs[1].scenarios[0].phases[0].operations[0].failures;
+        failures.insert("429 RATE_LIMIT_HIT".to_owned(), 304);
+        let text = render_text(&runs, "send");
+        assert!(text.contains("   old: failed: 1 × 429 RATE_LIMIT_HIT\n"), "{text}");
+        assert!(text.contains("   <new>: failed: 304 × 429 RATE_LIMIT_HIT\n"), "{text}");
+        assert!(text.contains("<new>: memory of a poll: not measured, because"), "{text}");
+        let line = text.lines().find(|line| line.contains("send p99.9, ms")).unwrap();
+        assert_eq!(line.matches('–').count(), 2, "neither a time nor a ratio: {line}");
+        let page = render_html(&runs);
+        assert!(page.contains("<p>&lt;new&gt;: failed: 304 × 429 RATE_LIMIT_HIT</p>"), "{page}");
     }
 
     #[test]

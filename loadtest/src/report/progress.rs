@@ -61,10 +61,13 @@ impl PhaseLine {
 
     fn text(&self, now: Instant, progress: Progress) -> String {
         let secs = now.duration_since(self.last.0).as_secs_f64().max(1e-3);
+        let millis = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.2}"));
         let rate = crate::units::as_float(progress.total.saturating_sub(self.last.1)) / secs;
         format!(
-            "now {rate:.0}/s, {} errors, p50 {:.2} ms, p99 {:.2} ms so far",
-            progress.failed, progress.p50_ms, progress.p99_ms
+            "now {rate:.0}/s, {} errors, p50 {} ms, p99 {} ms so far",
+            progress.failed,
+            millis(progress.p50_ms),
+            millis(progress.p99_ms)
         )
     }
 
@@ -81,9 +84,9 @@ mod tests {
     #[test]
     fn the_line_shows_the_rate_since_the_last_one() {
         let line = PhaseLine::new("send", Duration::from_secs(1));
-        let progress = Progress { total: 500, failed: 2, p50_ms: 1.5, p99_ms: 9.0 };
+        let progress = Progress { total: 500, failed: 2, p50_ms: Some(1.5), p99_ms: None };
         let text = line.text(line.begun + Duration::from_millis(500), progress);
         // The final rate is a mean over all of the phase; its line says so.
-        assert_eq!(text, "now 1000/s, 2 errors, p50 1.50 ms, p99 9.00 ms so far");
+        assert_eq!(text, "now 1000/s, 2 errors, p50 1.50 ms, p99 – ms so far");
     }
 }

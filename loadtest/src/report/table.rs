@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use crate::expect::ratio_to_baseline;
 use crate::machine::busy_during;
-use crate::outcome::{Baselines, Machine, Operation, PhaseResult, ScenarioResult, StageResult, Verdict};
-use crate::units::as_float;
-use crate::units::{format_number, format_whole};
+use crate::outcome::{
+    Baselines, Idle, Latency, Machine, Operation, PhaseResult, ScenarioResult, StageResult, Verdict,
+};
+use crate::units::{as_float, format_measured, format_number, format_whole};
 
 /// A scenario: phases, baselines, verdicts.
 pub fn render_scenario(result: &ScenarioResult) -> String {
@@ -47,24 +48,17 @@ fn facts(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
 /// What the tables of the HTML report do not have.
 pub fn notes(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
     let mut lines = Vec::new();
-    for operation in &phase.operations {
-        lines.extend(operation.failures.iter().map(|(reason, count)| format!("failed: {count} × {reason}")));
-        if operation.unsent > 0 {
-            lines.push(format!(
-                "not sent: {} {} requests of the rate were due and could not be sent before the end",
-                operation.unsent, operation.name
-            ));
-        }
-    }
+    lines.extend(failures(phase));
     if let Some(ratio) = ratio_to_baseline(phase, baselines) {
         lines.push(format!("ratio to the bare actix-web server: {ratio:.3}"));
     }
-    if let (Some(first), Some(disk)) = (phase.operations.first(), &baselines.disk) {
-        let over = first.latency.p50_ms - disk.p50_ms;
+    let latency = phase.operations.first().and_then(|first| first.latency);
+    if let (Some(latency), Some(disk)) = (latency, &baselines.disk) {
+        let over = latency.p50_ms - disk.p50_ms;
         lines.push(format!(
             "p50 over append + fdatasync: {} ms ({:.1} times)",
             format_number(over),
-            first.latency.p50_ms / disk.p50_ms.max(1e-9)
+            latency.p50_ms / disk.p50_ms.max(1e-9)
         ));
     }
     lines.extend(special_facts(phase));
@@ -74,8 +68,28 @@ pub fn notes(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
     lines
 }
 
+/// Why requests failed, and which were not sent.
+pub fn failures(phase: &PhaseResult) -> Vec<String> {
+    let mut lines = Vec::new();
+    for operation in &phase.operations {
+        lines.extend(operation.failures.iter().map(|(reason, count)| format!("failed: {count} × {reason}")));
+        if operation.unsent > 0 {
+            lines.push(format!(
+                "not sent: {} {} requests of the rate were due and could not be sent before the end",
+                operation.unsent, operation.name
+            ));
+        }
+    }
+    lines
+}
+
+/// A figure of latencies as text; a dash without latencies.
+fn time(latency: Option<Latency>, of: fn(Latency) -> f64) -> String {
+    format_measured(latency.map(of))
+}
+
 fn operation_line(operation: &Operation) -> String {
-    let latency = &operation.latency;
+    let latency = operation.latency;
     format!(
         "{:<8} mean {:>9}/s  {} good, {} failed  p50 {} ms  p90 {} ms  p95 {} ms  p99 {} ms  p99.9 {} ms  \
          max {} ms  {} B per reply",
@@ -83,18 +97,18 @@ fn operation_line(operation: &Operation) -> String {
         format_number(operation.requests_per_sec),
         format_whole(as_float(operation.completed)),
         operation.failed,
-        format_number(latency.p50_ms),
-        format_number(latency.p90_ms),
-        format_number(latency.p95_ms),
-        format_number(latency.p99_ms),
-        format_number(latency.p999_ms),
-        format_number(latency.max_ms),
-        format_number(operation.reply_bytes_mean),
+        time(latency, |latency| latency.p50_ms),
+        time(latency, |latency| latency.p90_ms),
+        time(latency, |latency| latency.p95_ms),
+        time(latency, |latency| latency.p99_ms),
+        time(latency, |latency| latency.p999_ms),
+        time(latency, |latency| latency.max_ms),
+        format_measured(operation.reply_bytes_mean),
     )
 }
 
 fn stage_line(stage: &StageResult, number: usize) -> String {
-    let latency = &stage.latency;
+    let latency = stage.latency;
     format!(
         "  stage {number}: {} → {} {} in {} s: mean {}/s, {} failed, p50 {} ms, p95 {} ms, p99 {} ms",
         format_whole(stage.from),
@@ -103,9 +117,9 @@ fn stage_line(stage: &StageResult, number: usize) -> String {
         format_whole(stage.secs),
         format_number(stage.requests_per_sec),
         stage.failed,
-        format_number(latency.p50_ms),
-        format_number(latency.p95_ms),
-        format_number(latency.p99_ms)
+        time(latency, |latency| latency.p50_ms),
+        time(latency, |latency| latency.p95_ms),
+        time(latency, |latency| latency.p99_ms)
     )
 }
 
@@ -114,17 +128,18 @@ fn cpu_line(phase: &PhaseResult) -> Option<String> {
     if phase.operations.is_empty() {
         return None;
     }
-    let client = phase.client_cpu_us_per_request;
+    let micros = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1} µs"));
+    let client = micros(phase.client_cpu_us_per_request);
     let server = phase.server.map_or_else(
         || "unknown, without its process id".to_owned(),
-        |server| format!("{:.1} µs", server.cpu_us_per_request),
+        |server| micros(server.cpu_us_per_request),
     );
     let Some(share) = &phase.baseline else {
-        return Some(format!("CPU per request: server {server}; client {client:.1} µs"));
+        return Some(format!("CPU per request: server {server}; client {client}"));
     };
     let ratio = share.cpu_ratio.map_or_else(String::new, |ratio| format!(" = {ratio:.2} ×"));
     Some(format!(
-        "CPU per request: server {server}{ratio}; bare {} {:.1} µs; client {client:.1} µs, with the bare server {:.1} µs",
+        "CPU per request: server {server}{ratio}; bare {} {:.1} µs; client {client}, with the bare server {:.1} µs",
         share.method, share.server_cpu_us_per_request, share.client_cpu_us_per_request
     ))
 }
@@ -156,17 +171,17 @@ fn special_facts(phase: &PhaseResult) -> Vec<String> {
     }
     if let Some(idle) = phase.idle {
         lines.push(format!(
-            "idle: {} polls, {} B each{}; {} B for a held request of the bare server; last receipt {} ms (bare {} ms)",
+            "idle: {} polls, {}; {} B for a held request of the bare server; last receipt {} ms (bare {} ms)",
             idle.polls,
-            format_number(idle.server_bytes_per_connection),
             match idle.bytes_per_poll {
-                Some(_) => "",
-                None => " (not all, as the server used freed memory again: start it with --spawn)",
+                Some(bytes) => format!("{} B each", format_number(bytes)),
+                None => "memory of each not measured".to_owned(),
             },
             format_number(idle.bare_bytes_per_connection),
-            format_number(idle.last_receipt_ms),
+            format_measured(idle.last_receipt_ms),
             format_number(idle.bare_last_receipt_ms)
         ));
+        lines.extend(reused_memory(&idle));
     }
     if let Some(start) = &phase.start {
         lines.push(format!(
@@ -177,10 +192,20 @@ fn special_facts(phase: &PhaseResult) -> Vec<String> {
         ));
     }
     for (name, change) in &phase.counters {
-        let (per, all) = (change.per_message, change.after - change.before);
-        lines.push(format!("{name}: {per:.4} per message ({} in total)", format_number(all)));
+        let per = change.per_message.map_or_else(|| "–".to_owned(), |per| format!("{per:.4}"));
+        let all = format_number(change.after - change.before);
+        lines.push(format!("{name}: {per} per message ({all} in total)"));
     }
     lines
+}
+
+/// Why the memory of a poll is not given, if it is not.
+pub fn reused_memory(idle: &Idle) -> Option<String> {
+    idle.bytes_per_poll.is_none().then(|| {
+        "memory of a poll: not measured, because the server grew by less than a quarter of what the bare server did: it used \
+         freed memory again; start it anew, or let --spawn do that"
+            .to_owned()
+    })
 }
 
 /// The baselines, one line each.
@@ -271,5 +296,24 @@ mod tests {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
         assert!(render_machine(&run.machine).contains("Some <CPU>, 2 cores"));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_a_dash() {
+        let mut run = sample::run_result();
+        sample::fail_all(&mut run);
+        let text = render_scenario(&run.scenarios[0]);
+        for part in [
+            "0 good, 1 failed  p50 – ms  p90 – ms  p95 – ms  p99 – ms  p99.9 – ms  max – ms  – B per reply",
+            "0 failed, p50 – ms, p95 – ms, p99 – ms",
+            "CPU per request: server –; bare POST 6.2 µs; client –, with",
+            "10000 polls, memory of each not measured; 18,600 B",
+            "memory of a poll: not measured, because",
+            "last receipt – ms",
+            "journal_frames_total: – per message",
+        ] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+        assert!(!text.contains("p50 over append") && !text.contains("ratio to the bare"), "{text}");
     }
 }

@@ -1,9 +1,12 @@
 //! The bounds of scenarios. An error names the field.
 
+use std::collections::HashSet;
+
 use super::background::BackgroundPlan;
 use super::stages::{Quantity, Ramp};
 use super::steps::{Activity, Anchor, FanoutStep, MixedStep, Step};
 use super::{FillPlan, Phase, Scenario};
+use crate::expect::Expect;
 
 const USERS_MAX: u32 = 100_000;
 const ORGANIZATIONS_MAX: u32 = 1_000;
@@ -34,10 +37,9 @@ impl Scenario {
         if self.phases.is_empty() {
             return Err("phases: a scenario needs one".to_owned());
         }
-        for plan in &self.channels {
-            check_at_most("subscribers", plan.subscribers, self.users)?;
-            check_at_most("count", plan.count.unwrap_or(1), CHANNELS_MAX)?;
-        }
+        self.check_channels()?;
+        self.check_phase_names()?;
+        self.expect.check().map_err(|reason| format!("expect.{reason}"))?;
         self.check_fill(self.fill.as_ref())?;
         let warmed = self.phases.iter().any(|phase| phase.warmup_secs > 0.0 || phase.repeat.is_some());
         if warmed && !self.count_metrics.is_empty() {
@@ -51,6 +53,33 @@ impl Scenario {
         self.phases.iter().try_for_each(|phase| {
             self.check_phase(phase).map_err(|reason| format!("phase {}: {reason}", phase.name))
         })
+    }
+
+    fn check_channels(&self) -> Result<(), String> {
+        let mut taken = HashSet::new();
+        for (number, plan) in self.channels.iter().enumerate() {
+            let (field, name) = (format!("channels[{number}]"), &plan.name);
+            let most = |reason| format!("{field}: {name}: {reason}");
+            check_at_most("subscribers", plan.subscribers, self.users).map_err(most)?;
+            check_at_most("count", plan.count.unwrap_or(1), CHANNELS_MAX).map_err(most)?;
+            // A plan's name stands for all of its channels, so it must not be that of another one either.
+            let own: Vec<String> = std::iter::once(name.clone()).chain(plan.names()).collect();
+            if let Some(again) = own.iter().find(|name| taken.contains(*name)) {
+                return Err(format!("{field}.name: two channels are named {again}"));
+            }
+            taken.extend(own);
+        }
+        Ok(())
+    }
+
+    fn check_phase_names(&self) -> Result<(), String> {
+        let mut names = HashSet::new();
+        match self.phases.iter().position(|phase| !names.insert(&phase.name)) {
+            Some(number) => {
+                Err(format!("phases[{number}].name: two phases are named {}", self.phases[number].name))
+            }
+            None => Ok(()),
+        }
     }
 
     fn check_fill(&self, fill: Option<&FillPlan>) -> Result<(), String> {
@@ -77,6 +106,8 @@ impl Scenario {
         self.check_fill(phase.fill.as_ref())?;
         self.check_organizations(phase)?;
         check_stages(phase)?;
+        let expect = phase.expect.as_ref().map_or(Ok(()), Expect::check);
+        expect.map_err(|reason| format!("expect.{reason}"))?;
         self.check_step(&phase.step)
     }
 

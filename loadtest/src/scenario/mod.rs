@@ -149,7 +149,7 @@ impl Scenario {
     pub fn parse(text: &str) -> Result<Self, String> {
         let value: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let parsed: Result<Self, _> = serde_path_to_error::deserialize(value);
-        let scenario = parsed.map_err(|error| format!("{}: {}", error.path(), error.inner()))?;
+        let scenario = parsed.map_err(|error| steps::located(&error))?;
         scenario.check()?;
         Ok(scenario)
     }

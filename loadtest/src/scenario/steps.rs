@@ -58,8 +58,15 @@ impl<'de> Deserialize<'de> for Step {
 }
 
 fn read<T: DeserializeOwned, E: Error>(fields: Map<String, Value>) -> Result<T, E> {
-    serde_path_to_error::deserialize(Value::Object(fields))
-        .map_err(|error| E::custom(format!("{}: {}", error.path(), error.inner())))
+    serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| E::custom(located(&error)))
+}
+
+/// An error with the path of its field; without one, if it is about the outermost object.
+pub fn located<E: std::fmt::Display>(error: &serde_path_to_error::Error<E>) -> String {
+    match error.path().to_string().as_str() {
+        "." => error.inner().to_string(),
+        path => format!("{path}: {}", error.inner()),
+    }
 }
 
 /// The parameters of [`Step::Send`].

@@ -65,6 +65,74 @@ fn mistakes_are_named_by_their_path() {
     }
 }
 
+/// A scenario of two users with these channels and phases, each phase with the same step.
+fn parse_with(channels: &serde_json::Value, phases: &[serde_json::Value]) -> Result<(), String> {
+    let step = serde_json::json!({"do": "get", "clients": 1, "path": "/users/me"});
+    let mut phases = phases.to_vec();
+    phases.iter_mut().for_each(|phase| {
+        phase["secs"] = 1.into();
+        phase["step"] = step.clone();
+    });
+    let text =
+        serde_json::json!({"name": "x", "about": "x", "users": 2, "channels": channels, "phases": phases});
+    Scenario::parse(&text.to_string()).map(|_| ())
+}
+
+#[test]
+fn names_of_phases_and_channels_are_unique() {
+    let none = serde_json::json!([]);
+    let phases = |names: [&str; 2]| names.map(|name| serde_json::json!({ "name": name }));
+    assert_eq!(parse_with(&none, &phases(["a", "b"])), Ok(()));
+    let error = parse_with(&none, &phases(["a", "a"])).unwrap_err();
+    assert_eq!(error, "phases[1].name: two phases are named a");
+    let channels = |first: serde_json::Value, second: serde_json::Value| {
+        parse_with(&serde_json::json!([first, second]), &phases(["a", "b"]))
+    };
+    let one = |name: &str| serde_json::json!({"name": name, "subscribers": 1});
+    let many = |name: &str| serde_json::json!({"name": name, "subscribers": 1, "count": 2});
+    assert_eq!(channels(one("c"), many("d")), Ok(()));
+    for (first, second, name) in [
+        (one("c"), one("c"), "c"),
+        (one("c"), many("c"), "c"),
+        (many("c"), one("c"), "c"),
+        (many("c"), one("c 1"), "c 1"),
+        (one("c 0"), many("c"), "c 0"),
+        (many("c 0"), many("c"), "c 0"),
+    ] {
+        let wanted = format!("channels[1].name: two channels are named {name}");
+        assert_eq!(channels(first, second).unwrap_err(), wanted);
+    }
+}
+
+#[test]
+fn impossible_numbers_are_named_by_their_place() {
+    let phase = |expect: serde_json::Value| [serde_json::json!({"name": "p", "expect": expect})];
+    let channels = serde_json::json!([
+        {"name": "one", "subscribers": 2}, {"name": "two", "subscribers": 9}
+    ]);
+    let error = parse_with(&channels, &phase(serde_json::json!({}))).unwrap_err();
+    assert_eq!(error, "channels[1]: two: subscribers is 9, at most 2");
+    let none = serde_json::json!([]);
+    let error = parse_with(&none, &phase(serde_json::json!({"p95_ms_max": -1}))).unwrap_err();
+    assert_eq!(error, "phase p: expect.p95_ms_max is -1, and a limit is 0 or more");
+    assert_eq!(parse_with(&none, &phase(serde_json::json!({"p95_ms_max": 0}))), Ok(()));
+    let mut text: serde_json::Value = serde_json::from_str(INCLUDED[0].1).unwrap();
+    text["expect"]["rss_mb_max"] = (-0.5).into();
+    let error = Scenario::parse(&text.to_string()).unwrap_err();
+    assert_eq!(error, "expect.rss_mb_max is -0.5, and a limit is 0 or more");
+}
+
+#[test]
+fn missing_field_has_no_path_of_its_own() {
+    assert!(Scenario::parse(r#"{"name": "x"}"#).unwrap_err().starts_with("missing field `about`"));
+    let text = serde_json::json!({
+        "name": "x", "about": "x", "users": 1,
+        "phases": [{"name": "p", "secs": 1, "step": {"do": "get", "clients": 1}}]
+    });
+    let error = Scenario::parse(&text.to_string()).unwrap_err();
+    assert!(error.starts_with("phases[0].step: missing field `path`"), "{error}");
+}
+
 #[test]
 fn unknown_scenario_lists_the_included_ones() {
     let error = Scenario::load("sned").unwrap_err().to_string();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use indicatif::ProgressBar;
 use tokio::task::JoinSet;
 
-use crate::client::{Account, Api};
+use crate::client::{Account, Api, check_success};
 use crate::error::LoadError;
 use crate::http::{Target, basic_authorization};
 use crate::report::progress::counting_bar;
@@ -15,6 +15,9 @@ use super::users_file::Given;
 
 /// Concurrent connections during the preparation.
 const WORKERS: usize = 16;
+const OWN_PROFILE: &str = "/api/v1/users/me";
+/// What servers answer to bots that may only send messages.
+const NOT_FOR_BOTS: &str = "not available to incoming webhook bots";
 /// The password of every load user that this program creates.
 pub const PASSWORD: &str = "load test account";
 
@@ -50,6 +53,8 @@ pub enum Job {
 pub enum Done {
     User(u64),
     Account(Account),
+    /// A given account that cannot be used, with the reason.
+    Unusable(String),
     Subscribed,
 }
 
@@ -116,10 +121,18 @@ async fn create_user(api: &mut Api, owner: Option<&Account>, number: usize) -> R
 }
 
 async fn identify(api: &mut Api, given: &Given) -> Result<Done, LoadError> {
-    let mut account =
-        Account { user_id: 0, authorization: basic_authorization(&given.email, &given.api_key) };
-    let profile = api.get_ok("/api/v1/users/me", Some(&account)).await?;
-    let missing = || LoadError::Server(format!("GET /users/me of {} has no user_id", given.email));
+    let authorization = basic_authorization(&given.email, &given.api_key);
+    let mut account = Account { user_id: 0, email: given.email.clone(), authorization };
+    let (status, profile) = api.call("GET", OWN_PROFILE, Some(&account)).await?;
+    let refusal = profile["msg"].as_str().unwrap_or_default();
+    if status != 200 && refusal.contains(NOT_FOR_BOTS) {
+        return Ok(Done::Unusable(refusal.trim_end_matches('.').to_owned()));
+    }
+    let profile = check_success(&format!("GET {OWN_PROFILE} as {}", given.email), status, profile)?;
+    if profile["is_guest"] == true {
+        return Ok(Done::Unusable("a guest, who may not subscribe to channels".to_owned()));
+    }
+    let missing = || LoadError::Server(format!("GET {OWN_PROFILE} as {} has no user_id", given.email));
     account.user_id = profile["user_id"].as_u64().ok_or_else(missing)?;
     Ok(Done::Account(account))
 }

@@ -2,7 +2,9 @@
 //! fixed names and are reused if they exist, so that a second run on the same data starts at once. On any other one the
 //! accounts come from a users file, and each subscribes itself.
 
+mod csv;
 mod jobs;
+pub mod usable;
 pub mod users_file;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -98,20 +100,24 @@ impl Stage {
         planned: Vec<(String, Vec<usize>)>,
     ) -> Result<(), LoadError> {
         let count = scenario.users as usize;
-        let Some(given) = given.get(..count) else {
-            let (name, there) = (&scenario.name, given.len());
-            return Err(LoadError::Usage(format!(
-                "{name} needs {count} users, and the users file has {there}"
-            )));
+        let name = &scenario.name;
+        let few = |there: usize, rest: &str| {
+            let reason = format!("{name} needs {count} users, and the users file has {there}{rest}");
+            Err(LoadError::Usage(reason))
         };
-        let identify = |(number, given): (usize, &Given)| Job::Identify { number, given: given.clone() };
-        let jobs = given.iter().enumerate().map(identify).collect();
-        for (number, done) in jobs::run(&self.target, jobs, None, "users").await? {
-            if let Done::Account(account) = done {
-                self.accounts.insert(number, Arc::new(account));
-            }
+        if given.len() < count {
+            return few(given.len(), "");
         }
-        self.user_ids = (0..count).filter_map(|number| Some(self.accounts.get(&number)?.user_id)).collect();
+        let found = usable::find(&self.target, given, count).await?;
+        if let Some(warning) = found.warning() {
+            eprintln!("warning: {warning}");
+        }
+        if found.given.len() < count {
+            return few(found.given.len(), " that can be used");
+        }
+        self.user_ids = found.accounts.iter().map(|account| account.user_id).collect();
+        self.accounts = found.accounts.into_iter().enumerate().collect();
+        self.given = Some(Arc::new(found.given));
         // The first members create the channels, which then exist for all others.
         let (firsts, others) = split_first_members(&planned);
         jobs::run(&self.target, self.own_subscriptions(firsts), None, "channels").await?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::csv;
 use crate::error::LoadError;
 
 /// As many as a scenario can use.
@@ -23,8 +24,9 @@ pub struct Given {
 /// (the ready file of a development server is one); CSV has these names in its first line.
 pub fn read(path: &Path) -> Result<Vec<Given>, LoadError> {
     let text = std::fs::read_to_string(path).map_err(|source| LoadError::file(path, source))?;
+    let text = csv::without_mark(&text);
     let failed = |reason: String| LoadError::Usage(format!("{}: {reason}", path.display()));
-    let users = if text.trim_start().starts_with(['[', '{']) { parse_json(&text) } else { parse_csv(&text) };
+    let users = if text.trim_start().starts_with(['[', '{']) { parse_json(text) } else { parse_csv(text) };
     let users = users.map_err(failed)?;
     if users.is_empty() || users.len() > USERS_MAX {
         return Err(failed(format!("{} users; it must have 1 to {USERS_MAX}", users.len())));
@@ -45,27 +47,30 @@ fn parse_json(text: &str) -> Result<Vec<Given>, String> {
 }
 
 fn parse_csv(text: &str) -> Result<Vec<Given>, String> {
-    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').map(str::trim).collect();
-    let column = |name: &str| header.iter().position(|column| *column == name);
+    let mut rows = csv::rows(text)?.into_iter();
+    let header = rows.next().map(|row| row.cells).unwrap_or_default();
+    let column = |name: &str| header.iter().position(|column| column == name);
     let (Some(email), Some(key)) = (column("email"), column("api_key")) else {
         return Err("the first line must name the columns `email` and `api_key`".to_owned());
     };
     let password = column("password");
     let mut users = Vec::new();
-    for (number, line) in (2..).zip(lines) {
-        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-        if fields.len() != header.len() {
-            return Err(format!(
-                "line {number} has {} fields, the first one has {}",
-                fields.len(),
-                header.len()
-            ));
+    for csv::Row { line, cells } in rows {
+        if cells.len() != header.len() {
+            let there = count_fields(cells.len());
+            return Err(format!("line {line} has {there}, and the first line {}", header.len()));
         }
-        let password = password.map(|place| fields[place].to_owned()).filter(|text| !text.is_empty());
-        users.push(Given { email: fields[email].to_owned(), api_key: fields[key].to_owned(), password });
+        if cells[email].is_empty() || cells[key].is_empty() {
+            return Err(format!("line {line}: `email` and `api_key` must not be empty"));
+        }
+        let password = password.map(|place| cells[place].clone()).filter(|text| !text.is_empty());
+        users.push(Given { email: cells[email].clone(), api_key: cells[key].clone(), password });
     }
     Ok(users)
+}
+
+fn count_fields(count: usize) -> String {
+    format!("{count} field{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -89,9 +94,23 @@ mod tests {
     }
 
     #[test]
+    fn files_of_spreadsheets_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("users.csv");
+        std::fs::write(&path, "\u{feff}\"email\",\"api_key\"\r\n\"a@x\",\"k1\"\r\nb@x,k2\r\n").unwrap();
+        assert_eq!(read(&path).unwrap(), [given("a@x", "k1"), given("b@x", "k2")]);
+        std::fs::write(&path, "\u{feff}[{\"email\": \"a@x\", \"api_key\": \"k1\"}]").unwrap();
+        assert_eq!(read(&path).unwrap(), [given("a@x", "k1")]);
+    }
+
+    #[test]
     fn malformed_files_are_refused_with_the_reason() {
         assert!(parse_csv("a@x,k1\n").unwrap_err().contains("`api_key`"));
-        assert!(parse_csv("email,api_key\na@x\n").unwrap_err().contains("line 2"));
+        assert_eq!(
+            parse_csv("email,api_key\na@x\n").unwrap_err(),
+            "line 2 has 1 field, and the first line 2"
+        );
+        assert!(parse_csv("email,api_key\na@x,\n").unwrap_err().contains("must not be empty"));
         assert!(parse_json(r#"[{"email":"a@x"}]"#).unwrap_err().contains("api_key"));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users.csv");
