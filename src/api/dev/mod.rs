@@ -26,6 +26,9 @@ fn unfit(name: &str, allowed: &str) -> ApiError {
 fn optional_seconds(fields: &Fields, name: &str, max: u64) -> Result<Option<Duration>, ApiError> {
     let allowed = || unfit(name, &format!("a number of seconds from 0 to {max}, such as 90 or 1.5"));
     let Some(text) = fields.optional_str(name) else { return Ok(None) };
-    let seconds = text.trim().parse().ok().filter(|seconds| (0.0..=max as f64).contains(seconds));
-    Ok(Some(Duration::from_secs_f64(seconds.ok_or_else(allowed)?)))
+    let seconds: Option<f64> =
+        text.trim().parse().ok().filter(|seconds| (0.0..=max as f64).contains(seconds));
+    // Clocks and timers have milliseconds, and a number such as 1.168 is a little less in binary.
+    let millis = (seconds.ok_or_else(allowed)? * 1000.0).round();
+    Ok(Some(Duration::from_millis(millis as u64)))
 }
