@@ -363,7 +363,9 @@ impl Committer {
                         announced.push(Vec::new());
                     }
                     What::Restart(frames) => {
-                        applied.extend(self.publish_restart(realm, &mut view, &frames)?);
+                        for frame in &frames {
+                            applied.push(apply_frame(realm, &mut view, frame)?);
+                        }
                         announced.push(Vec::new());
                     }
                     What::Frame(frame) => {
@@ -415,13 +417,10 @@ impl Committer {
             }
         }
         let before = crate::announce::PreImages::of(view, frame);
-        let rows = view.apply(sequence, frame)?;
+        let applied = apply_frame(realm, view, frame)?;
         realm.outbox.note(&view.jobs, sequence, &frame.facts);
         realm.note_published(sequence, &frame.facts);
-        note_keys(realm, frame);
-        let events = crate::announce::events(view, &before, frame, listening);
-        let (progress, stored) = (view.progress, view.recent.stored());
-        Ok((events, Applied { realm: realm.id, progress, rows, stored }))
+        Ok((crate::announce::events(view, &before, frame, listening), applied))
     }
 
     /// Refuses changes until `resume`. With `takes_upkeep` the journal still works, and pending frames still become
@@ -486,7 +485,7 @@ mod keys;
 mod removal;
 mod restart;
 
-use keys::note_keys;
+use keys::apply_frame;
 
 #[cfg(test)]
 mod tests;

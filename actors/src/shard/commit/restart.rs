@@ -1,7 +1,6 @@
 //! Frames that create an organization again, for development servers: everything in it is replaced.
 
 use super::Committer;
-use super::keys::note_keys;
 use crate::error::DomainError;
 use crate::health::Pause;
 use crate::shard::Sequencer;
@@ -10,7 +9,6 @@ use crate::shared::RealmShared;
 use model::{Fact, Frame};
 use std::sync::Arc;
 use storage::log::{FrameBytes, LogError, Ticket};
-use storage::{Applied, View};
 
 impl Committer {
     /// Queues frames of which the first creates the organization again; `done` runs when all are published, which is at
@@ -63,24 +61,6 @@ impl Committer {
         slot.sequencer.event.0 += frame.facts.iter().map(Fact::events_max).sum::<u64>();
         self.last_ticket.set(ticket);
         Ok((ticket, frame))
-    }
-
-    /// Applies such frames.
-    pub(super) fn publish_restart(
-        &self,
-        realm: &Arc<RealmShared>,
-        view: &mut View,
-        frames: &[Frame],
-    ) -> Result<Vec<Applied>, DomainError> {
-        let mut applied = Vec::with_capacity(frames.len());
-        for frame in frames {
-            let sequence = view.progress.sequence.next();
-            let rows = view.apply(sequence, frame)?;
-            note_keys(realm, frame);
-            let (progress, stored) = (view.progress, view.recent.stored());
-            applied.push(Applied { realm: realm.id, progress, rows, stored });
-        }
-        Ok(applied)
     }
 
     /// Whether an organization is being created again.
