@@ -30,6 +30,7 @@ mod health;
 mod journal_keep;
 pub mod linkifiers;
 pub mod login;
+mod mailbox;
 mod markdown;
 pub mod notifications;
 mod opening;

@@ -17,6 +17,7 @@ use crate::fanout::Fanout;
 use crate::handle::RealmHandle;
 use crate::health::{Pause, StorageHealth, StorageStatus};
 use crate::login::{Credentials, KeyHash};
+use crate::mailbox::BoundedMailbox;
 use crate::notifications::{Notifications, Reader};
 use crate::opening::{OpenLog, ends_away, report_away};
 use crate::options::Options;
@@ -244,7 +245,8 @@ impl Server {
             let fanout = Rc::new(Fanout::new(shared.clone(), registry.queues.clone()));
             committer.add_realm(shared.clone(), sequencer, epoch, fanout.clone());
             Reader::start(&shared, committer);
-            let actor = RealmActor::new(shared.clone(), committer.clone(), fanout, registry.clone()).start();
+            let actor = RealmActor::new(shared.clone(), committer.clone(), fanout, registry.clone());
+            let actor = actor.start_bounded();
             let handle = RealmHandle { shared, actor: Arc::new(actor), registry };
             crate::scheduled::Worker::start(&handle);
             if let Some(delivery) = delivery {

@@ -10,6 +10,7 @@ use crate::direct::{DirectContext, message_facts};
 use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
+use crate::mailbox::BoundedMailbox;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use crate::uploads::claim_in;
@@ -25,9 +26,6 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use storage::View;
-
-/// Capacity of a channel's mailbox. Beyond it, requests are refused as overloaded.
-pub const MAILBOX_MAX: usize = 4096;
 
 /// Seconds without a request after which the actor stops; the next request starts it again.
 const IDLE_SECS_MAX: u64 = 300;
@@ -268,13 +266,16 @@ pub(crate) fn load_state(view: &View, directory: &Directory, id: ChannelId) -> O
     Some(ChannelState::new(channel, directory.subscriptions_of(id), topics))
 }
 
+impl BoundedMailbox for ChannelActor {
+    const MAILBOX_MAX: usize = 4096;
+}
+
 impl Actor for ChannelActor {
     type Context = Context<Self>;
 
     /// Another actor may have decided something about the channel just before this one started, and it is
     /// not durable yet. Nothing is decided before it is.
     fn started(&mut self, ctx: &mut Self::Context) {
-        ctx.set_mailbox_capacity(MAILBOX_MAX);
         if !self.committer.is_idle() && self.queue.push(true, Box::new(|actor: &mut Self, _| actor.reload()))
         {
             self.schedule_next(ctx);

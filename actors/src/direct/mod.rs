@@ -7,6 +7,7 @@ use crate::channel::IsIdle;
 use crate::draft::{ContentFlags, Destination, DirectDraft, Sent, read_by_muters};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
+use crate::mailbox::BoundedMailbox;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use crate::uploads::{claim_for, claims_of_sent};
@@ -19,9 +20,6 @@ use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Capacity of a conversation's mailbox.
-const MAILBOX_MAX: usize = 1024;
 
 /// Seconds without a request after which the actor stops.
 const IDLE_SECS_MAX: u64 = 120;
@@ -124,12 +122,12 @@ pub(crate) fn message_facts(
     Ok((id, facts))
 }
 
+impl BoundedMailbox for DirectActor {
+    const MAILBOX_MAX: usize = 1024;
+}
+
 impl Actor for DirectActor {
     type Context = Context<Self>;
-
-    fn started(&mut self, ctx: &mut Self::Context) {
-        ctx.set_mailbox_capacity(MAILBOX_MAX);
-    }
 }
 
 impl DirectActor {

@@ -8,6 +8,7 @@ use crate::account::Charged;
 use crate::channel::{ApplyFacts, ChannelActor, IsIdle};
 use crate::direct::DirectActor;
 use crate::fanout::Fanout;
+use crate::mailbox::BoundedMailbox;
 use crate::registry::Registry;
 use crate::resume::ReturningQueues;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
@@ -19,9 +20,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Requests that may wait for an organization. Past it they are refused as overloaded.
-pub const MAILBOX_MAX: usize = 8192;
 
 /// Interval of the timers of sessions. A late tick only delays deadlines.
 const SESSIONS_TICK: Duration = Duration::from_secs(1);
@@ -185,11 +183,14 @@ impl<C: SerializedCommand> Handler<Serialized<C>> for RealmActor {
 #[rtype(result = "()")]
 struct Forget(Arc<[Fact]>);
 
+impl BoundedMailbox for RealmActor {
+    const MAILBOX_MAX: usize = 8192;
+}
+
 impl Actor for RealmActor {
     type Context = Context<Self>;
 
     fn started(&mut self, ctx: &mut Self::Context) {
-        ctx.set_mailbox_capacity(MAILBOX_MAX);
         self.end_queues_past_the_bound(ctx);
         ctx.run_interval(SESSIONS_TICK, |actor, ctx| {
             actor.tick_sessions();
@@ -297,7 +298,7 @@ impl Handler<OpenChannel> for RealmActor {
         }
         let started =
             ChannelActor::load(id, &self.realm, &self.committer, &self.fanout, &self.registry.channels)?;
-        let started = started.start();
+        let started = started.start_bounded();
         self.registry.channels.write().insert(id, Arc::new(started.clone()));
         Some(started)
     }
@@ -317,7 +318,7 @@ impl Handler<OpenDirect> for RealmActor {
             &self.fanout,
             &self.registry.directs,
         );
-        let started = started.start();
+        let started = started.start_bounded();
         self.registry.directs.write().insert(users, started.clone());
         MessageResult(started)
     }
