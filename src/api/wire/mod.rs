@@ -7,6 +7,7 @@ pub mod bot;
 pub mod channel;
 pub mod draft;
 pub mod emoji;
+pub mod encoded_cache;
 pub mod event;
 pub mod export;
 pub mod folder;

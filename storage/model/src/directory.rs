@@ -19,6 +19,7 @@ mod texts;
 mod web_sessions;
 
 pub use records::StorageUsage;
+pub use sameness::OwnIdentity;
 
 use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};

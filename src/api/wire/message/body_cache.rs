@@ -1,52 +1,28 @@
 //! Encoded bodies of messages that pages were written with: the newest messages of a channel are read by each of its members.
-//!
-//! Each worker thread has its own cache, so there is no lock. A change of a message replaces its allocation, by which a cached
-//! body is found; the cache keeps the address in use, but not the message.
 
+use crate::api::wire::encoded_cache::EncodedCache;
 use model::Message;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-/// Bodies in a cache: a power of two, more than the messages of a few pages.
+/// A power of two, more than the messages of a few pages.
 const BODIES_MAX: usize = 1024;
-/// Longer bodies are encoded each time. A cache takes at most 2 MB.
+/// With all bodies a cache takes at most 2 MB.
 const BODY_BYTES_MAX: usize = 2048;
 
-struct CachedBody {
-    message: Weak<Message>,
-    body: Box<[u8]>,
-}
-
-/// A body has one place, by its id: neighbors do not displace each other.
-struct BodyCache {
-    places: Vec<Option<CachedBody>>,
-}
-
 thread_local! {
-    static CACHE: RefCell<BodyCache> = const { RefCell::new(BodyCache { places: Vec::new() }) };
+    /// A change of a message replaces its allocation.
+    static BODIES: RefCell<EncodedCache<Weak<Message>>> =
+        const { RefCell::new(EncodedCache::new(BODIES_MAX, BODY_BYTES_MAX)) };
 }
 
 /// Writes the body of a message, which `encode` writes if it is not cached.
 pub fn push_cached(out: &mut Vec<u8>, message: &Arc<Message>, encode: impl FnOnce(&mut Vec<u8>)) {
-    CACHE.with_borrow_mut(|cache| cache.push(out, message, encode));
-}
-
-impl BodyCache {
-    fn push(&mut self, out: &mut Vec<u8>, message: &Arc<Message>, encode: impl FnOnce(&mut Vec<u8>)) {
-        if self.places.is_empty() {
-            self.places.resize_with(BODIES_MAX, || None);
-        }
-        let place = &mut self.places[message.id.0 as usize % BODIES_MAX];
-        if let Some(cached) = place
-            && std::ptr::eq(cached.message.as_ptr(), Arc::as_ptr(message))
-        {
-            return out.extend_from_slice(&cached.body);
-        }
-        let start = out.len();
+    let is_same = |kept: &Weak<Message>| std::ptr::eq(kept.as_ptr(), Arc::as_ptr(message));
+    let encode = |out: &mut Vec<u8>| {
         encode(out);
         // A message that nothing else holds was made for this page.
-        if out.len() - start <= BODY_BYTES_MAX && Arc::strong_count(message) > 1 {
-            *place = Some(CachedBody { message: Arc::downgrade(message), body: out[start..].into() });
-        }
-    }
+        (Arc::strong_count(message) > 1).then(|| Arc::downgrade(message))
+    };
+    BODIES.with_borrow_mut(|cache| cache.push(out, message.id.0, is_same, encode));
 }

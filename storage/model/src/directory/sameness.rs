@@ -2,9 +2,40 @@
 
 use super::Directory;
 use crate::ids::ChannelId;
-use std::sync::Arc;
+use crate::profile_field::ProfileFields;
+use crate::realm::Realm;
+use crate::user::User;
+use std::sync::{Arc, Weak};
+
+/// Identity of everything that an account's object depends on as its owner sees it. Keeps the addresses in use, but not the
+/// records.
+#[derive(Clone, Debug)]
+pub struct OwnIdentity {
+    /// Every change of the avatar counts up a number in it.
+    user: Weak<User>,
+    realm: Weak<Realm>,
+    profile_fields: Weak<ProfileFields>,
+}
+
+impl OwnIdentity {
+    /// Whether the same records are in a snapshot. False for equal but separate copies.
+    pub fn is_in(&self, directory: &Directory, user: &Arc<User>) -> bool {
+        std::ptr::eq(self.user.as_ptr(), Arc::as_ptr(user))
+            && std::ptr::eq(self.realm.as_ptr(), Arc::as_ptr(&directory.realm))
+            && std::ptr::eq(self.profile_fields.as_ptr(), Arc::as_ptr(&directory.profile_fields))
+    }
+}
 
 impl Directory {
+    /// What the object of an account depends on as its owner sees it.
+    pub fn own_identity(&self, user: &Arc<User>) -> OwnIdentity {
+        OwnIdentity {
+            user: Arc::downgrade(user),
+            realm: Arc::downgrade(&self.realm),
+            profile_fields: Arc::downgrade(&self.profile_fields),
+        }
+    }
+
     /// Whether both share the organization's record and groups. False for equal but separate copies.
     pub fn has_same_groups_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.realm, &other.realm)
