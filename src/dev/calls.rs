@@ -52,22 +52,38 @@ pub struct RecordedCall {
 impl RecordedCall {
     /// Becomes the record of a call that begins. The buffers keep their room.
     fn begin(&mut self, realm: Option<RealmId>, time: Timestamp, (method, path): (&str, &str), client: &str) {
-        let mut last = std::mem::take(self);
-        last.path.clear();
-        last.path.push_str(shortened(path));
-        last.client.clear();
-        last.client.push_str(shortened(client));
-        last.parameters.text.clear();
-        last.parameters.ends.clear();
-        let method = match method {
+        let Self {
+            id,
+            realm: of,
+            time: at,
+            method: verb,
+            path: to,
+            client: by,
+            user,
+            parameters,
+            ignored_parameters,
+            status,
+            fault,
+            code,
+            msg,
+            micros,
+        } = self;
+        to.clear();
+        to.push_str(shortened(path));
+        by.clear();
+        by.push_str(shortened(client));
+        parameters.text.clear();
+        parameters.ends.clear();
+        ignored_parameters.clear();
+        *verb = match method {
             "GET" => Cow::Borrowed("GET"),
             "POST" => Cow::Borrowed("POST"),
             "PATCH" => Cow::Borrowed("PATCH"),
             "DELETE" => Cow::Borrowed("DELETE"),
             other => Cow::Owned(other.to_owned()),
         };
-        let Self { path, client, parameters, .. } = last;
-        *self = Self { realm, time: time.0, method, path, client, parameters, ..Self::default() };
+        (*of, *at, *id, *micros) = (realm, time.0, 0, 0);
+        (*user, *status, *fault, *code, *msg) = (None, None, None, None, None);
     }
 
     /// Whether its buffers are small enough to be kept for another call.
@@ -140,9 +156,10 @@ pub struct CallLog(Mutex<State>);
 #[derive(Default)]
 struct State {
     newest_id: u64,
-    calls: VecDeque<RecordedCall>,
+    /// Boxed: a record is handed on several times.
+    calls: VecDeque<Box<RecordedCall>>,
     /// Dropped ones, to be used again.
-    spare: Vec<RecordedCall>,
+    spare: Vec<Box<RecordedCall>>,
 }
 
 impl CallLog {
@@ -153,14 +170,14 @@ impl CallLog {
         time: Timestamp,
         call: (&str, &str),
         client: &str,
-    ) -> RecordedCall {
+    ) -> Box<RecordedCall> {
         let mut record = self.0.lock().spare.pop().unwrap_or_default();
         record.begin(realm, time, call, client);
         record
     }
 
     /// Adds a call; the oldest one is dropped at the bound.
-    pub fn add(&self, mut call: RecordedCall) {
+    pub fn add(&self, mut call: Box<RecordedCall>) {
         let mut state = self.0.lock();
         state.newest_id += 1;
         call.id = state.newest_id;
@@ -173,7 +190,8 @@ impl CallLog {
     /// The calls of an organization after an id, the oldest first.
     pub fn after(&self, realm: RealmId, id: u64) -> Vec<RecordedCall> {
         let state = self.0.lock();
-        state.calls.iter().filter(|call| call.realm == Some(realm) && call.id > id).cloned().collect()
+        let calls = state.calls.iter().filter(|call| call.realm == Some(realm) && call.id > id);
+        calls.map(|call| RecordedCall::clone(call)).collect()
     }
 
     /// Drops the calls of an organization.

@@ -25,7 +25,7 @@ pub struct WatchedCall<'a> {
     tools: &'a DevTools,
     fault: Option<FaultKind>,
     /// Filled in on the way.
-    pub record: RecordedCall,
+    pub record: Box<RecordedCall>,
 }
 
 impl<'a> WatchedCall<'a> {

@@ -115,10 +115,9 @@ fn reset_policies(
     topic: &str,
     left: Option<&RoaringBitmap>,
 ) -> Option<Fact> {
-    let key = TopicKey::new(topic);
     let has_some_left =
         |user: UserId| left.is_some_and(|left| !view.accessible_in_channel(user, channel, left).is_empty());
-    let set = view.directory.topic_policies(channel, &key).into_iter().flatten().map(|(user, _)| *user);
+    let set = view.directory.topic_policies(channel, topic).into_iter().flatten().map(|(user, _)| *user);
     let users: Vec<UserId> = set.filter(|user| !has_some_left(*user)).collect();
     let policy = VisibilityPolicy::Inherit;
     (!users.is_empty()).then(|| {

@@ -1,6 +1,6 @@
 //! Candidates for a notification about a message, found without checking every recipient.
 
-use model::{Directory, Message, Place, Subscription, TopicKey, User, UserId};
+use model::{Directory, Message, Place, Subscription, User, UserId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,8 +24,7 @@ pub(super) fn candidates<'d>(directory: &'d Directory, message: &Message) -> Vec
         return all.map(|(user, own)| Candidate { user, subscription: Some(&**own) }).collect();
     }
     let flagged = message.user_flags.iter().filter(|(_, flags)| flags.is_mention()).map(|(user, _)| *user);
-    let key = TopicKey::new(topic);
-    let others = directory.followers(*channel, &key).chain(directory.notification_candidates(*channel));
+    let others = directory.followers(*channel, topic).chain(directory.notification_candidates(*channel));
     let all: BTreeSet<UserId> = flagged.chain(others).collect();
     among(directory, message, all)
 }
@@ -35,8 +34,7 @@ pub(super) fn has_few_candidates(directory: &Directory, message: &Message, few: 
     let Place::Channel { channel, topic } = &message.place else {
         return directory.direct(message.recipient).is_none_or(|direct| direct.users.len() <= few);
     };
-    let policies =
-        directory.topic_policies(*channel, &TopicKey::new(topic)).map_or(0, |policies| policies.len());
+    let policies = directory.topic_policies(*channel, topic).map_or(0, |policies| policies.len());
     !message.traits.channel_wildcard
         && message.user_flags.len() + policies <= few
         && directory.notification_candidates(*channel).nth(few).is_none()

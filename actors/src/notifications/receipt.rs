@@ -3,7 +3,7 @@
 use super::candidates::Candidate;
 use crate::queries::locate;
 use model::directory::TopicPolicies;
-use model::{Message, MessageId, Place, TopicKey, User, UserId};
+use model::{Message, MessageId, Place, User, UserId};
 use rules::notifications::Receipt;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ impl<'v> Reception<'v> {
         let directory = &view.directory;
         let policies = match &message.place {
             Place::Direct => None,
-            Place::Channel { channel, topic } => directory.topic_policies(*channel, &TopicKey::new(topic)),
+            Place::Channel { channel, topic } => directory.topic_policies(*channel, topic),
         };
         let muters = directory.muters_of(sender.id).collect();
         Self { view, sender, message, policies, muters }

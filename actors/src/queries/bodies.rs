@@ -9,7 +9,7 @@ use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::shared::RealmShared;
 use model::history::{CARRIED_EDITS_BYTES_MAX, CARRIED_EDITS_MAX};
-use model::{EditEntry, Flags, HistoryBound, Message, MessageId, Sequence, User, UserId};
+use model::{EditEntry, Flags, HistoryBound, Message, MessageId, Sequence, Spot, User, UserId};
 use std::collections::HashMap;
 use std::sync::Arc;
 use storage::View;
@@ -19,8 +19,8 @@ use storage::view::{Changes, Relocation};
 #[derive(Debug)]
 pub struct MessageSnapshot {
     ids: Vec<MessageId>,
-    /// Of all messages; none without an account.
-    flags: Vec<(MessageId, Flags)>,
+    /// Beside `ids`; empty sets without an account.
+    flags: Vec<Flags>,
     /// Beside `ids`: none where the body is in the trees.
     in_memory: Vec<Option<Arc<Message>>>,
     relocations: HashMap<MessageId, Relocation>,
@@ -34,28 +34,19 @@ impl MessageSnapshot {
     /// Takes a snapshot of some messages (ascending). Call it under the lock under which it was decided that `asker` (none:
     /// without an account) may read them.
     pub fn take(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Self {
-        let wanted = set_of(ids);
-        let mut snapshot = Self {
-            ids: ids.to_vec(),
-            flags: asker.map(|asker| view.flags_among(asker.id, &wanted)).unwrap_or_default(),
-            in_memory: Vec::with_capacity(ids.len()),
-            relocations: HashMap::new(),
-            stored: Vec::new(),
-            changes: HashMap::new(),
+        let (in_memory, relocations) = (view.recent.among(ids), view.relocations(ids));
+        let spot_of = |index: usize| {
+            let message =
+                in_memory[index].as_ref().filter(|message| !relocations.contains_key(&message.id))?;
+            Some(Spot::of(message))
         };
-        for id in ids {
-            if let Some(relocation) = view.relocation(*id) {
-                snapshot.relocations.insert(*id, relocation);
-            }
-            let message = view.recent.get(*id).cloned();
-            if message.is_none() {
-                snapshot.stored.push(*id);
-                let changes = view.changes_of(*id);
-                snapshot.changes.extend((!changes.is_none()).then_some((*id, changes)));
-            }
-            snapshot.in_memory.push(message);
-        }
-        snapshot
+        let flags = asker.map(|asker| view.flags_among(asker.id, ids, spot_of));
+        let unread = ids.iter().zip(&in_memory).filter(|(_, message)| message.is_none());
+        let stored: Vec<MessageId> = unread.map(|(id, _)| *id).collect();
+        let changes = stored.iter().map(|id| (*id, view.changes_of(*id)));
+        let changes = changes.filter(|(_, changes)| !changes.is_none()).collect();
+        let flags = flags.unwrap_or_else(|| vec![Flags::NONE; ids.len()]);
+        Self { ids: ids.to_vec(), flags, in_memory, relocations, stored, changes }
     }
 
     /// The approximate size of the bodies that are in memory, in bytes.
@@ -90,11 +81,10 @@ impl MessageSnapshot {
             }
         }
         let mut messages = Vec::with_capacity(self.ids.len());
-        let mut flags = self.flags.into_iter().peekable();
-        for (id, own) in self.ids.into_iter().zip(self.in_memory) {
-            let flags = flags.next_if(|(with, _)| *with == id).map(|(_, flags)| flags).unwrap_or_default();
+        for (id, (own, flags)) in self.ids.into_iter().zip(self.in_memory.into_iter().zip(self.flags)) {
             let Some(own) = own else { continue };
-            let message = match self.relocations.get(&id) {
+            let relocation = if self.relocations.is_empty() { None } else { self.relocations.get(&id) };
+            let message = match relocation {
                 Some(relocation) => Arc::new(relocation.apply(&own)),
                 None => own,
             };

@@ -103,10 +103,9 @@ impl RealmHandle {
             self.read(|view| {
                 for user in part {
                     let own = view.accessible_among(*user, &wanted);
-                    if !own.is_empty() {
-                        let flags = view.flags_among(*user, &own);
-                        found.extend(flags.into_iter().map(|(id, flags)| (*user, id, flags)));
-                    }
+                    let own: Vec<MessageId> = own.iter().map(MessageId).collect();
+                    let flags = view.flags_among(*user, &own, |_| None);
+                    found.extend(own.into_iter().zip(flags).map(|(id, flags)| (*user, id, flags)));
                 }
             });
             found.into_iter().try_for_each(|(user, id, flags)| take(user, id, flags))?;

@@ -116,30 +116,42 @@ impl<'v> Search<'v> {
 
     /// Merges the parts in order and filters by the conditions.
     fn walk(&self, mut iters: Vec<Iter<'_>>, walk: Walk, count: usize) -> Option<Vec<u32>> {
-        let mut found = Vec::with_capacity(count.min(self.parts.iter().map(|p| p.len() as usize).sum()));
-        if count == 0 {
-            return Some(found);
+        if let [only] = iters.as_mut_slice() {
+            return self.first_allowed(std::iter::from_fn(|| walk.step(only)), count);
         }
         let firsts = iters.iter_mut().enumerate();
         let mut heads: BinaryHeap<(u32, usize)> =
             firsts.filter_map(|(index, iter)| Some((walk.rank(walk.step(iter)?), index))).collect();
-        let mut passed_over = 0;
-        while let Some(mut head) = heads.peek_mut() {
+        let merged = std::iter::from_fn(|| {
+            let mut head = heads.peek_mut()?;
             let id = walk.rank(head.0);
-            if !self.filter.allows(id) {
-                passed_over += 1;
-            } else if found.last() != Some(&id) {
-                found.push(id);
-            }
-            if found.len() == count {
-                break;
-            }
-            if passed_over > PASSED_OVER_MAX {
-                return None;
-            }
             match walk.step(&mut iters[head.1]) {
                 Some(next) => head.0 = walk.rank(next),
                 None => drop(PeekMut::pop(head)),
+            }
+            Some(id)
+        });
+        self.first_allowed(merged, count)
+    }
+
+    /// The first `count` of some ids that meet the conditions; equal ones are neighbors. None if too many do not.
+    fn first_allowed(&self, ids: impl Iterator<Item = u32>, count: usize) -> Option<Vec<u32>> {
+        let mut found = Vec::with_capacity(count.min(self.parts.iter().map(|p| p.len() as usize).sum()));
+        if count == 0 {
+            return Some(found);
+        }
+        let mut passed_over = 0;
+        for id in ids {
+            if !self.filter.allows(id) {
+                passed_over += 1;
+                if passed_over > PASSED_OVER_MAX {
+                    return None;
+                }
+            } else if found.last() != Some(&id) {
+                found.push(id);
+                if found.len() == count {
+                    break;
+                }
             }
         }
         Some(found)

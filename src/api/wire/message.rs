@@ -249,6 +249,9 @@ impl<'d> MessageWriter<'d> {
     }
 
     fn push_edits(&mut self, out: &mut Vec<u8>, message: &Message) {
+        if message.edits.is_empty() && message.last_edited.is_none() && message.last_moved.is_none() {
+            return;
+        }
         let edits = visible_edits(message, self.history);
         let mut bound = HistoryBound::new(CARRIED_EDITS_MAX, self.history_left);
         let shown = edits.iter().take_while(|entry| bound.takes(entry));
@@ -396,8 +399,11 @@ fn submessage(message_id: MessageId, submessage: &Submessage) -> SubmessageJson<
 
 /// Writes `,"flags":[…]`, with the older name of wildcard mentions after the newer ones.
 pub fn push_flags(out: &mut Vec<u8>, flags: Flags) {
+    // Most messages.
+    if flags == Flags::NONE {
+        return out.extend_from_slice(b",\"flags\":[]");
+    }
     if flags == Flags::NONE.with(Flag::Read) {
-        // Most messages.
         return out.extend_from_slice(b",\"flags\":[\"read\"]");
     }
     push_name(out, "flags");

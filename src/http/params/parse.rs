@@ -5,6 +5,7 @@
 use super::multipart::{BOUNDARY_BYTES_MAX, Event, Multipart, Part, malformed};
 use crate::http::error::ApiError;
 use bytes::Bytes;
+use memchr::{memchr, memchr_iter};
 use serde::de::IgnoredAny;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -211,11 +212,17 @@ struct Builder {
 
 impl Builder {
     fn read_form(&mut self, form: &[u8]) -> Result<(), ApiError> {
-        for piece in form.split(|byte| *byte == b'&') {
+        let mut rest = Some(form);
+        while let Some(form) = rest {
+            let (piece, after) = match memchr(b'&', form) {
+                Some(end) => (&form[..end], Some(&form[end + 1..])),
+                None => (form, None),
+            };
+            rest = after;
             if piece.is_empty() {
                 continue;
             }
-            let (name, value) = match piece.iter().position(|byte| *byte == b'=') {
+            let (name, value) = match memchr(b'=', piece) {
                 Some(equals) => (&piece[..equals], &piece[equals + 1..]),
                 None => (piece, &piece[piece.len()..]),
             };
@@ -300,21 +307,30 @@ fn not_utf8(bytes: &[u8], pairs: &[Pair]) -> ApiError {
 
 /// Decodes form encoding: `+` is a space, `%41` is `A`, a `%` without two hex digits is itself.
 fn decode_into(out: &mut Vec<u8>, encoded: &[u8]) {
-    let digit_at = |at: usize| encoded.get(at).and_then(|byte| hex_digit(*byte));
-    let mut at = 0;
-    // Byte by byte: there is a space after every few letters, so copying longer runs does not pay.
-    while at < encoded.len() {
-        let (byte, taken) = match encoded[at] {
-            b'+' => (b' ', 1),
-            b'%' => match (digit_at(at + 1), digit_at(at + 2)) {
-                (Some(high), Some(low)) => (high << 4 | low, 3),
-                _ => (b'%', 1),
-            },
-            byte => (byte, 1),
-        };
-        out.push(byte);
-        at += taken;
+    let start = out.len();
+    out.extend_from_slice(encoded);
+    let decoded = &mut out[start..];
+    // Many bytes at a time, while a loop that also decodes `%` takes one after another.
+    for byte in decoded.iter_mut() {
+        *byte = if *byte == b'+' { b' ' } else { *byte };
     }
+    let Some(first) = memchr(b'%', encoded) else { return };
+    let digit_at = |at: usize| encoded.get(at).and_then(|byte| hex_digit(*byte));
+    let (mut end, mut copied) = (first, first);
+    for at in memchr_iter(b'%', &encoded[first..]).map(|offset| first + offset) {
+        // What is between two of them moves to the left. Digits may not begin with a `%`, so none of them was taken before.
+        decoded.copy_within(copied..at, end);
+        end += at - copied;
+        copied = at;
+        if let (Some(high), Some(low)) = (digit_at(at + 1), digit_at(at + 2)) {
+            decoded[end] = high << 4 | low;
+            end += 1;
+            copied += 3;
+        }
+    }
+    decoded.copy_within(copied.., end);
+    end += encoded.len() - copied;
+    out.truncate(start + end);
 }
 
 fn hex_digit(byte: u8) -> Option<u8> {

@@ -3,12 +3,21 @@
 use super::moves::Relocation;
 use super::{Location, View};
 use model::{Message, MessageId, Place, TopicKey};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 impl View {
     /// The moves of a message so far; `None` if it was never moved.
     pub fn relocation(&self, id: MessageId) -> Option<Relocation> {
         self.moves.of_message(id)
+    }
+
+    /// The moves of those of some messages (ascending) that were moved. Mostly there are none among neighbors.
+    pub fn relocations(&self, ids: &[MessageId]) -> HashMap<MessageId, Relocation> {
+        if !self.moves.is_any_in(ids) {
+            return HashMap::new();
+        }
+        ids.iter().filter_map(|id| Some((*id, self.relocation(*id)?))).collect()
     }
 
     /// The present state of a message, from its stored record.

@@ -24,6 +24,7 @@ mod claims;
 mod compose;
 mod deleted;
 mod flag_blocks;
+mod flags;
 mod index;
 mod jobs;
 pub mod key;

@@ -114,6 +114,12 @@ impl Moves {
         }
     }
 
+    /// Whether any message from the first to the last of some (ascending) was moved.
+    pub fn is_any_in(&self, ids: &[MessageId]) -> bool {
+        let bounds = ids.first().zip(ids.last());
+        bounds.is_some_and(|(first, last)| self.moved.range(first.0..=last.0).next().is_some())
+    }
+
     /// The moves of a message; `None` if it was never moved.
     pub fn of_message(&self, id: MessageId) -> Option<Relocation> {
         if !self.moved.contains(id.0) {

@@ -80,7 +80,7 @@ fn shown_notifications_are_bounded() {
 fn followers_of_topics() {
     let mut world = World::new();
     let before = world.run.view().directory.clone();
-    let (channel, key) = (ChannelId(1), TopicKey::new("tea"));
+    let channel = ChannelId(1);
     let set = |user, topic: &str, policy| {
         Fact::Subscription(SubscriptionFact::TopicPolicySet {
             users: vec![UserId(user)],
@@ -95,7 +95,7 @@ fn followers_of_topics() {
         set(3, "tea", VisibilityPolicy::Muted),
     ]);
     let followers =
-        |world: &mut World| world.restart().directory.followers(channel, &key).collect::<Vec<_>>();
+        |world: &mut World| world.restart().directory.followers(channel, "tea").collect::<Vec<_>>();
     assert_eq!(followers(&mut world), [UserId(1), UserId(2)]);
     world.run.frame(vec![
         set(1, "tea", VisibilityPolicy::Muted),

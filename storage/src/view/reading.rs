@@ -1,10 +1,11 @@
 //! Queries that combine the directory with the index of messages.
 
 use super::View;
+use super::flags::SCAN_FACTOR;
 use model::attachment::USES_LISTED_MAX;
 use model::{
-    AttachmentId, AttachmentUse, ChannelId, Flag, Flags, ListedAttachment, Message, MessageId, RecipientId,
-    Spot, Subscription, UserId,
+    AttachmentId, AttachmentUse, ChannelId, ListedAttachment, Message, MessageId, RecipientId, Spot,
+    Subscription, UserId,
 };
 use roaring::{MultiOps, RoaringBitmap};
 use std::borrow::Cow;
@@ -26,7 +27,7 @@ impl View {
     }
 
     /// The same for a message at `spot`.
-    fn is_delivered_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
+    pub(super) fn is_delivered_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
         match spot {
             Spot::Channel(channel) => self.is_delivered_in(user, channel, id),
             Spot::Direct(recipient) => self.is_in_conversation(user, recipient),
@@ -40,7 +41,7 @@ impl View {
     }
 
     /// The same for a user whose subscription to the channel is known.
-    fn is_delivered_by(
+    pub(super) fn is_delivered_by(
         &self,
         subscription: Option<&Subscription>,
         user: UserId,
@@ -218,57 +219,6 @@ impl View {
         self.directory.directs_of(user).filter_map(|direct| self.messages.directs.get(&direct.recipient))
     }
 
-    /// The flags of a message for a user, as in `GET /messages`. `message` has its moves applied.
-    pub fn flags_for(&self, user: UserId, message: &Message) -> Flags {
-        self.flags_with(user, message.id, self.is_delivered(user, message), message.traits.channel_wildcard)
-    }
-
-    /// The flags of a message that decide about notifications, for a user to whom it was delivered; none for others.
-    /// `subscription` is the user's to the channel of the message.
-    pub fn notified_flags(
-        &self,
-        user: UserId,
-        subscription: Option<&Subscription>,
-        message: &Message,
-    ) -> Option<Flags> {
-        const DECIDING: [Flag; 4] =
-            [Flag::Read, Flag::Historical, Flag::Mentioned, Flag::TopicWildcardMentioned];
-        let is_delivered = match Spot::of(message) {
-            Spot::Channel(channel) => self.is_delivered_by(subscription, user, channel, message.id),
-            Spot::Direct(recipient) => self.is_in_conversation(user, recipient),
-        };
-        if !is_delivered {
-            return None;
-        }
-        let mine = self.messages.users.get(&user);
-        let has =
-            |flag: &Flag| mine.and_then(|mine| mine.set(*flag)).is_some_and(|set| set.contains(message.id.0));
-        let stored = mine.map(|_| DECIDING.into_iter().filter(has)).into_iter().flatten();
-        Some(flags_of(stored, true, message.traits.channel_wildcard))
-    }
-
-    /// The flags of some messages for a user, ascending, without reading their bodies.
-    pub fn flags_among(&self, user: UserId, ids: &RoaringBitmap) -> Vec<(MessageId, Flags)> {
-        let delivered = self.delivered_among(user, ids);
-        // Of large sets, the parts that are asked for: mostly they are empty, and never larger than `ids`.
-        let wildcards = part_of(&self.messages.channel_wildcard, ids);
-        let mine = self.messages.users.get(&user);
-        let part = |flag: Flag| mine.and_then(|mine| mine.set(flag)).map(|set| (flag, part_of(set, ids)));
-        let parts: Vec<(Flag, RoaringBitmap)> =
-            Flag::ALL.into_iter().filter_map(part).filter(|(_, part)| !part.is_empty()).collect();
-        let flags = |id: u32| {
-            let has = parts.iter().filter(|(_, part)| part.contains(id)).map(|(flag, _)| *flag);
-            flags_of(has, delivered.contains(id), wildcards.contains(id))
-        };
-        ids.iter().map(|id| (MessageId(id), flags(id))).collect()
-    }
-
-    fn flags_with(&self, user: UserId, id: MessageId, is_delivered: bool, is_wildcard: bool) -> Flags {
-        let mine = self.messages.users.get(&user);
-        let has = |flag: &Flag| mine.and_then(|mine| mine.set(*flag)).is_some_and(|set| set.contains(id.0));
-        flags_of(Flag::ALL.into_iter().filter(has), is_delivered, is_wildcard)
-    }
-
     /// The unread messages among `delivered`.
     pub fn unread_of(&self, user: UserId, delivered: &RoaringBitmap) -> RoaringBitmap {
         match self.messages.users.get(&user) {
@@ -278,30 +228,17 @@ impl View {
     }
 }
 
-/// Up to this many members of a set for each id are looked at one by one.
-const SCAN_FACTOR: u64 = 4;
-
 /// `set & ids`, at the cost of the part of the set from the first to the last id where that is short: the ids of a page are
 /// neighbors, and the set has the whole history.
 fn part_of(set: &RoaringBitmap, ids: &RoaringBitmap) -> RoaringBitmap {
     let (Some(first), Some(last)) = (ids.min(), ids.max()) else { return RoaringBitmap::new() };
     match set.range_cardinality(first..=last) {
         0 => RoaringBitmap::new(),
-        count if count <= SCAN_FACTOR * ids.len() => {
+        count if count <= SCAN_FACTOR as u64 * ids.len() => {
             set.range(first..=last).filter(|id| ids.contains(*id)).collect()
         }
         _ => set & ids,
     }
-}
-
-/// A user's flags of a message, from those that are stored. A message that was not delivered counts as read.
-fn flags_of(stored: impl Iterator<Item = Flag>, is_delivered: bool, is_wildcard: bool) -> Flags {
-    let flags = stored.fold(Flags::NONE, |flags, flag| flags.with(flag));
-    if is_delivered {
-        return flags.with_if(Flag::ChannelWildcardMentioned, is_wildcard);
-    }
-    let is_read = flags.contains(Flag::Read) || !flags.contains(Flag::Historical);
-    flags.with(Flag::Historical).with_if(Flag::Read, is_read)
 }
 
 /// Whether a subscription is active without interruption since before the first of some messages.

@@ -11,6 +11,9 @@ pub const RECENT_BYTES_MAX: usize = 12 * 1024 * 1024;
 /// Approximate memory of a message besides its texts.
 const MESSAGE_OVERHEAD_BYTES: usize = 320;
 
+/// Up to this many bodies for each wanted one are walked over.
+const WALK_FACTOR: usize = 3;
+
 /// Approximate memory of a reaction.
 const REACTION_BYTES: usize = 128;
 
@@ -50,6 +53,22 @@ impl RecentMessages {
     /// A message's body, if it is in memory.
     pub fn get(&self, id: MessageId) -> Option<&Arc<Message>> {
         self.messages.get(&id).map(|(_, message)| message)
+    }
+
+    /// The bodies of some messages (ascending) that are in memory, beside them.
+    pub fn among(&self, ids: &[MessageId]) -> Vec<Option<Arc<Message>>> {
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Vec::new() };
+        let mut found = Vec::with_capacity(ids.len());
+        // Neighbors are found faster in one walk.
+        let mut walk = self.messages.range(first..=last).take(WALK_FACTOR * ids.len()).peekable();
+        for id in ids {
+            while walk.next_if(|(before, _)| *before < id).is_some() {}
+            found.push(match walk.peek() {
+                Some((known, (_, message))) => (*known == id).then(|| message.clone()),
+                None => self.get(*id).cloned(),
+            });
+        }
+        found
     }
 
     /// Adds a body that frame `sequence` wrote. The oldest stored ones are evicted; unstored ones stay.

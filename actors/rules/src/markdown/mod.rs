@@ -22,6 +22,7 @@ mod links;
 mod list;
 mod mentions;
 mod parse_time;
+mod plain;
 mod preprocess;
 mod previews;
 mod table;
@@ -85,6 +86,11 @@ pub enum RenderError {
 
 /// Renders a text as HTML.
 pub fn render(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, RenderError> {
+    plain::render(text, context).map_or_else(|| render_marked(text, context), Ok)
+}
+
+/// Renders a text that may have markup.
+fn render_marked(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, RenderError> {
     let clean = preprocess::normalize(text);
     let with_previews = context.shows_previews();
     let mut rendered = render_clean(&clean, context, with_previews);

@@ -88,6 +88,11 @@ fn check_any(text: &str) {
     topic_links(text, &realm());
 }
 
+/// A realm without rules of its own, where most texts take the short way.
+fn plain_realm() -> Realm {
+    Realm { previews: true, ..Realm::new() }
+}
+
 /// Pieces of markup, so that random texts are full of half-finished constructs.
 const PIECES: [&str; 76] = [
     "*",
@@ -169,6 +174,28 @@ const PIECES: [&str; 76] = [
 ];
 
 #[test]
+fn short_way_is_taken_by_plain_texts_only() {
+    let linkifiers = vec![Linkifier::new(r"(?P<id>[0-9]+)", "https://t.example/{id}").unwrap()];
+    let text = "Lunch at 12? It's \"ready\" (almost). Come...";
+    assert!(plain::render("Lunch at 12? It's \"ready\" (almost). Come.", &plain_realm()).is_some());
+    assert!(plain::render(text, &plain_realm()).is_none(), "dots may be those of a link");
+    for (text, realm) in [
+        ("Lunch at 12", Realm { linkifiers, ..plain_realm() }),
+        ("Lunch", Realm { emoticons: true, ..plain_realm() }),
+        ("example.com", plain_realm()),
+        ("1. a list", plain_realm()),
+        ("- a list", plain_realm()),
+        (" code", plain_realm()),
+        ("two\nlines", plain_realm()),
+        ("é", plain_realm()),
+        ("a *b*", plain_realm()),
+        ("", plain_realm()),
+    ] {
+        assert!(plain::render(text, &realm).is_none(), "{text:?}");
+    }
+}
+
+#[test]
 fn code_in_a_link_title_is_text() {
     check_any("[](<(\"```quote\n  `]( \"t\")");
     let rendered = render("[a](https://a.example \"`b`\")", &realm()).unwrap();
@@ -186,6 +213,15 @@ proptest! {
     #[test]
     fn any_mix_of_markup(pieces in prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60)) {
         check_any(&pieces.concat());
+    }
+
+    /// The short way gives what all rules give.
+    #[test]
+    fn short_way_changes_nothing(text in r#"[A-Za-z][A-Za-z0-9 ,!?'"();%.-]{0,60}"#, other in "[ -~]{0,20}") {
+        for text in [text, other] {
+            let rendered = render(&text, &plain_realm()).unwrap();
+            prop_assert_eq!(&rendered, &render_marked(&text, &plain_realm()).unwrap());
+        }
     }
 
     #[test]

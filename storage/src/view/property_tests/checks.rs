@@ -7,7 +7,7 @@ use crate::view::chunk::{entries, plain};
 use crate::view::key::first_field_of;
 use crate::view::record::Record;
 use crate::view::{Location, View, records};
-use model::{ChannelId, Flag, Message, MessageId, Place, RecipientId, TopicKey, UserId};
+use model::{ChannelId, Flag, Message, MessageId, Place, RecipientId, Spot, TopicKey, UserId};
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
@@ -21,6 +21,14 @@ impl Plain {
         self.check_places(view)?;
         self.check_topics(view)?;
         self.check_holders(view)?;
+        for step in [1, 5] {
+            let ids: Vec<MessageId> = view.messages.all.iter().step_by(step).map(MessageId).collect();
+            let found = view.recent.among(&ids);
+            prop_assert_eq!(found.len(), ids.len());
+            for (id, message) in ids.iter().zip(found) {
+                prop_assert_eq!(message.as_ref(), view.recent.get(*id));
+            }
+        }
         for (id, message) in &self.messages {
             let id = MessageId(*id);
             let own = view.recent.get(id).cloned().map_or_else(
@@ -72,7 +80,10 @@ impl Plain {
             let ids: RoaringBitmap = view.messages.all.iter().filter(|id| id % 3 == part).collect();
             prop_assert_eq!(view.delivered_among(user, &ids), &all & &ids);
         }
-        let flags_among: BTreeMap<_, _> = view.flags_among(user, &view.messages.all).into_iter().collect();
+        let ids: Vec<MessageId> = view.messages.all.iter().map(MessageId).collect();
+        let spot_of = |index: usize| self.messages.get(&ids[index].0).map(Spot::of).filter(|_| index % 3 > 0);
+        let flags = view.flags_among(user, &ids, spot_of);
+        let flags_among: BTreeMap<_, _> = ids.iter().zip(flags).collect();
         for (id, message) in &self.messages {
             let is_delivered = self.delivered.contains(&(user.0, *id));
             prop_assert_eq!(view.is_delivered(user, message), is_delivered, "{} {}", user, id);

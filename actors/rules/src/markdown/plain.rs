@@ -1,0 +1,39 @@
+//! The short way of one line without any markup, as most messages are: nothing in it is special to any rule.
+
+use super::{MarkdownContext, Rendered};
+
+/// Which bytes are text wherever they are, after the first one of a line.
+const IS_TEXT: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    let others = b" ,!?'\"();%-";
+    let mut at = 0;
+    while at < others.len() {
+        table[others[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
+/// The HTML of a text without markup; none if there may be some.
+pub(super) fn render(text: &str, context: &dyn MarkdownContext) -> Option<Rendered> {
+    let bytes = text.as_bytes();
+    // Lists, quotes, headers and code begin with other characters.
+    if !bytes.first()?.is_ascii_alphabetic() || *bytes.last()? == b' ' {
+        return None;
+    }
+    // A dot may be that of a link.
+    let ends_sentence = |at: usize| bytes.get(at + 1).is_none_or(|next| *next == b' ');
+    let mut places = bytes.iter().enumerate();
+    if !places.all(|(at, byte)| IS_TEXT[usize::from(*byte)] || (*byte == b'.' && ends_sentence(at))) {
+        return None;
+    }
+    if context.translate_emoticons() || !context.linkifiers().is_empty() {
+        return None;
+    }
+    Some(Rendered { html: ["<p>", text, "</p>"].concat(), ..Rendered::default() })
+}
