@@ -11,5 +11,6 @@ pub mod document;
 pub mod fields;
 pub mod operation;
 pub mod operations;
+mod path_parameters;
 pub mod recorded;
 pub mod schemas;

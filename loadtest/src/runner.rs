@@ -29,9 +29,13 @@ pub fn list_scenarios() -> Result<(), LoadError> {
 
 /// Reads scenarios, with another number of measured seconds if there is one.
 pub fn load_scenarios(names: &[String], secs: Option<f64>) -> Result<Vec<Scenario>, LoadError> {
-    let mut scenarios = Vec::new();
+    let mut scenarios: Vec<Scenario> = Vec::new();
     for name in names {
         let mut scenario = Scenario::load(name)?;
+        // Reports and metrics are by name.
+        if scenarios.iter().any(|before| before.name == scenario.name) {
+            return Err(LoadError::Usage(format!("{name}: the scenario {} is there twice", scenario.name)));
+        }
         if let Some(secs) = secs {
             let timed = scenario.phases.iter_mut().filter(|phase| phase.stages.is_empty());
             timed.for_each(|phase| phase.secs = secs);
@@ -177,5 +181,13 @@ mod tests {
         assert_eq!(disk_dir(Some("/x".into()), Some("s --data /tmp/y")), Path::new("/x"));
         assert_eq!(disk_dir(None, Some("s dev --data /tmp/y --z")), Path::new("/tmp"));
         assert_eq!(disk_dir(None, Some("s dev")), std::env::temp_dir());
+    }
+
+    #[test]
+    fn scenario_is_run_once() {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(load_scenarios(&names(&["idle", "send"]), None).unwrap().len(), 2);
+        let error = load_scenarios(&names(&["idle", "send", "idle"]), None).unwrap_err().to_string();
+        assert!(error.contains("idle is there twice"), "{error}");
     }
 }

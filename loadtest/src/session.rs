@@ -210,16 +210,20 @@ fn without_server(error: LoadError) -> LoadError {
 fn take_median(mut runs: Vec<PhaseResult>) -> PhaseResult {
     let cpu = |run: &PhaseResult| run.server.and_then(|server| server.cpu_us_per_request).unwrap_or(0.0);
     runs.sort_by(|one, other| cpu(one).total_cmp(&cpu(other)));
+    let mut median = runs.swap_remove(runs.len() / 2);
     // A failure counts in whichever run it was.
-    let mut all = runs.iter().flat_map(|run| &run.operations).filter(|operation| operation.failed > 0);
-    if let Some(failed) = all.next().cloned() {
-        let mut median = runs.swap_remove(runs.len() / 2);
-        if median.failed() == 0 {
-            median.operations.push(failed);
+    for failed in runs.iter().flat_map(|run| &run.operations).filter(|operation| operation.failed > 0) {
+        match median.operations.iter_mut().find(|operation| operation.name == failed.name) {
+            Some(operation) => {
+                operation.failed += failed.failed;
+                for (cause, count) in &failed.failures {
+                    *operation.failures.entry(cause.clone()).or_default() += count;
+                }
+            }
+            None => median.operations.push(failed.clone()),
         }
-        return median;
     }
-    runs.swap_remove(runs.len() / 2)
+    median
 }
 
 /// Evaluates the phases with expectations of their own by those, and all others by the scenario's.
@@ -251,7 +255,8 @@ mod tests {
         let median = take_median(vec![run(9.0, 0), run(1.0, 0), run(5.0, 0)]);
         assert_eq!(median.server.unwrap().cpu_us_per_request, Some(5.0));
         assert_eq!(median.failed(), 0);
-        assert_eq!(take_median(vec![run(9.0, 2), run(1.0, 0), run(5.0, 0)]).failed(), 2);
+        let median = take_median(vec![run(9.0, 2), run(1.0, 0), run(5.0, 1)]);
+        assert_eq!((median.failed(), median.operations.len()), (3, 1), "each operation is there once");
     }
 
     #[test]

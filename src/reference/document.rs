@@ -3,6 +3,7 @@
 use super::access::{limit, schemes, security, who};
 use super::operation::{Answer, File, Operation, Parameter};
 use super::operations::families;
+use super::path_parameters;
 use super::recorded;
 use super::schemas::{components, of_answer, of_parameter};
 use crate::http::route::Route;
@@ -149,18 +150,24 @@ fn path_parameters(operation: &Operation) -> Vec<Value> {
             _ if is_number => json!({"type": "integer"}),
             _ => json!({"type": "string"}),
         };
-        json!({"name": name, "in": "path", "required": true, "schema": schema})
+        let text = match name {
+            "user_id_or_email" if !both => path_parameters::text("user_id"),
+            _ => path_parameters::text(name),
+        };
+        json!({"name": name, "in": "path", "required": true, "description": text, "schema": schema})
     };
     names.map(parameter).collect()
 }
 
 fn tus_headers(operation: &Operation) -> Vec<Value> {
-    let header =
-        |name: &str, schema: Value| json!({"name": name, "in": "header", "required": true, "schema": schema});
-    let mut all = vec![header("Tus-Resumable", json!({"type": "string", "const": "1.0.0"}))];
+    let header = |name: &str, text: &str, schema: Value| json!({"name": name, "in": "header", "required": true, "description": text, "schema": schema});
+    let bytes = || json!({"type": "integer", "minimum": 0});
+    let version = json!({"type": "string", "const": "1.0.0"});
+    let mut all =
+        vec![header("Tus-Resumable", "The version of the protocol for resumable uploads.", version)];
     match operation.method() {
-        "POST" => all.push(header("Upload-Length", json!({"type": "integer", "minimum": 0}))),
-        "PATCH" => all.push(header("Upload-Offset", json!({"type": "integer", "minimum": 0}))),
+        "POST" => all.push(header("Upload-Length", "The size of the whole file, in bytes.", bytes())),
+        "PATCH" => all.push(header("Upload-Offset", "How many bytes were sent before this part.", bytes())),
         _ => {}
     }
     all

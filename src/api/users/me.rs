@@ -4,7 +4,7 @@ use crate::api::wire::encoded_cache::EncodedCache;
 use crate::api::wire::user::{UserForm, user};
 use crate::http::reply::push_fields;
 use crate::http::{ApiError, Caller, Envelope, HandlerResult};
-use model::{Directory, OwnIdentity, User};
+use model::{Directory, User, UserIdentity};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ const OBJECTS_MAX: usize = 256;
 const OBJECT_BYTES_MAX: usize = 2048;
 
 thread_local! {
-    static OBJECTS: RefCell<EncodedCache<OwnIdentity>> =
+    static OBJECTS: RefCell<EncodedCache<UserIdentity>> =
         const { RefCell::new(EncodedCache::new(OBJECTS_MAX, OBJECT_BYTES_MAX)) };
 }
 
@@ -32,10 +32,10 @@ pub async fn own_user(caller: Caller) -> HandlerResult {
 /// Writes the fields of the requester's own object, encoded once until something in it changes.
 fn push_own(out: &mut Vec<u8>, directory: &Directory, me: &Arc<User>) -> Result<(), ApiError> {
     let mut pushed = Ok(());
-    let is_same = |kept: &OwnIdentity| kept.is_in(directory, me);
+    let is_same = |kept: &UserIdentity| kept.is_in(directory, me);
     let encode = |out: &mut Vec<u8>| {
         pushed = push_fields(out, &user(directory, Some(me), me, FORM));
-        pushed.is_ok().then(|| directory.own_identity(me))
+        pushed.is_ok().then(|| directory.user_identity(me))
     };
     OBJECTS.with_borrow_mut(|cache| cache.push(out, me.id.0, is_same, encode));
     pushed

@@ -3,6 +3,7 @@
 //! The caller checks access. Only documented fields are written: some clients reject unknown ones.
 
 use self::body_cache::push_cached;
+use self::sender_cache::push_cached_sender;
 use super::json::{push_field, push_name, push_text, push_text_field, push_value};
 use super::list::push_list;
 use super::user::UNKNOWN_NAME;
@@ -181,6 +182,18 @@ impl<'d> MessageWriter<'d> {
             return out.extend_from_slice(written);
         }
         let start = out.len();
+        let is_for_all = self.restricted.is_none() && !self.is_visitor;
+        match self.directory.user(id).filter(|_| is_for_all) {
+            Some(user) => {
+                let form = self.form.client_gravatar;
+                push_cached_sender(out, self.directory, user, form, |out| self.encode_sender(out, id));
+            }
+            None => self.encode_sender(out, id),
+        }
+        self.senders.put(id, &out[start..]);
+    }
+
+    fn encode_sender(&self, out: &mut Vec<u8>, id: UserId) {
         push_field(out, "sender_id", &id);
         let person = self.person(id);
         push_text_field(out, "sender_full_name", person.name);
@@ -195,7 +208,6 @@ impl<'d> MessageWriter<'d> {
             None => Some(unknown_avatar_url(self.directory.realm().id, AvatarSize::Small)),
         };
         push_field(out, "avatar_url", &avatar);
-        self.senders.put(id, &out[start..]);
     }
 
     /// Writes the conversation of a message.
@@ -430,5 +442,6 @@ pub fn push_flags(out: &mut Vec<u8>, flags: Flags) {
 }
 
 mod body_cache;
+mod sender_cache;
 #[cfg(test)]
 mod tests;

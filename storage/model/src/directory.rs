@@ -19,7 +19,7 @@ mod texts;
 mod web_sessions;
 
 pub use records::StorageUsage;
-pub use sameness::OwnIdentity;
+pub use sameness::UserIdentity;
 
 use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};

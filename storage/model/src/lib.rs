@@ -43,7 +43,7 @@ pub use audit::{Act, ActChange, ActOrigin, Deed, DeedKind, RecordedAct, Subject}
 pub use bot::{BotConfig, BotIntegration, WebhookInterface, WebhookService};
 pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;
-pub use directory::{Directory, OwnIdentity, StorageUsage};
+pub use directory::{Directory, StorageUsage, UserIdentity};
 pub use edit_entry::EditEntry;
 pub use event::{Audience, Event, EventBody};
 pub use event_kind::{EventKind, EventKinds};

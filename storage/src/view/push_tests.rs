@@ -2,9 +2,7 @@
 
 use super::tests::World;
 use model::push::{Hidden, MISSED_MESSAGES_MAX, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
-use model::{
-    ChannelId, Fact, MessageId, SubscriptionFact, Timestamp, TopicKey, UserId, UserRanges, VisibilityPolicy,
-};
+use model::{ChannelId, Fact, MessageId, SubscriptionFact, Timestamp, UserId, UserRanges, VisibilityPolicy};
 
 fn push(fact: PushFact) -> Fact {
     Fact::Push(Box::new(fact))

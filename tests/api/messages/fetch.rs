@@ -1,5 +1,6 @@
 //! `GET /messages`: windows around anchors, and errors.
 
+use crate::api::pictures::png;
 use crate::support::shape::fields;
 use crate::support::{Params, TestServer, TestUser};
 use serde_json::{Value, json};
@@ -219,5 +220,43 @@ async fn fetch_client_gravatar() {
             &[("anchor", &"newest"), ("num_before", &1), ("num_after", &0), ("client_gravatar", &gravatar)];
         let (_, body) = window(&iago, params).await;
         assert_eq!(body["messages"][0]["avatar_url"].is_null(), is_null, "{body}");
+    }
+}
+
+/// Senders are kept encoded: they must follow everything that is shown of them.
+#[tokio::test]
+async fn fetch_shows_senders_as_they_are_now() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").await;
+    hamlet.subscribe(&channel).await;
+    hamlet.send(&channel, "t", "x").await;
+    let path = format!("/users/{}", hamlet.id);
+    let mut before = Value::Null;
+    for step in 0..5 {
+        match step {
+            0 => json!({}),
+            1 => iago.patch(&path, &[("full_name", &"Prince Hamlet")]).ok().await,
+            2 => hamlet.patch("/settings", &[("email_address_visibility", &1)]).ok().await,
+            3 => iago.patch("/realm", &[("default_avatar_source", &"G")]).ok().await,
+            _ => hamlet.upload("/users/me/avatar", &[], &[("a.png", png())]).ok().await,
+        };
+        for gravatar in [false, true] {
+            let params: Params<'_> = &[
+                ("anchor", &"newest"),
+                ("num_before", &1),
+                ("num_after", &0),
+                ("client_gravatar", &gravatar),
+            ];
+            let message = window(&iago, params).await.1["messages"][0].clone();
+            let user = iago.get(&path, &[("client_gravatar", &gravatar)]).ok().await["user"].clone();
+            let shown = [&message["sender_full_name"], &message["sender_email"], &message["avatar_url"]];
+            assert_eq!(shown, [&user["full_name"], &user["email"], &user["avatar_url"]], "step {step}");
+            if !gravatar {
+                let after = json!(shown);
+                assert_ne!(after, before, "step {step}");
+                before = after;
+            }
+        }
     }
 }

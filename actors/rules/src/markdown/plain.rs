@@ -1,8 +1,9 @@
 //! The short way of one line without any markup, as most messages are: nothing in it is special to any rule.
 
 use super::{MarkdownContext, Rendered};
+use memchr::memchr_iter;
 
-/// Which bytes are text wherever they are, after the first one of a line.
+/// Which bytes are text after the first one of a line; dots only at the end of a sentence.
 const IS_TEXT: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -10,7 +11,7 @@ const IS_TEXT: [bool; 256] = {
         table[byte] = (byte as u8).is_ascii_alphanumeric();
         byte += 1;
     }
-    let others = b" ,!?'\"();%-";
+    let others = b" ,!?'\"();%-.";
     let mut at = 0;
     while at < others.len() {
         table[others[at] as usize] = true;
@@ -23,16 +24,19 @@ const IS_TEXT: [bool; 256] = {
 pub(super) fn render(text: &str, context: &dyn MarkdownContext) -> Option<Rendered> {
     let bytes = text.as_bytes();
     // Lists, quotes, headers and code begin with other characters.
-    if !bytes.first()?.is_ascii_alphabetic() || *bytes.last()? == b' ' {
+    if !bytes.first()?.is_ascii_alphabetic() || *bytes.last()? == b' ' || context.translate_emoticons() {
+        return None;
+    }
+    // Without a branch for each byte: most texts are looked at to the end.
+    if !bytes.iter().fold(true, |all, byte| all & IS_TEXT[usize::from(*byte)]) {
         return None;
     }
     // A dot may be that of a link.
     let ends_sentence = |at: usize| bytes.get(at + 1).is_none_or(|next| *next == b' ');
-    let mut places = bytes.iter().enumerate();
-    if !places.all(|(at, byte)| IS_TEXT[usize::from(*byte)] || (*byte == b'.' && ends_sentence(at))) {
+    if !memchr_iter(b'.', bytes).all(ends_sentence) {
         return None;
     }
-    if context.translate_emoticons() || !context.linkifiers().is_empty() {
+    if context.linkifiers().iter().any(|linkifier| !linkifier.matches(text).is_empty()) {
         return None;
     }
     Some(Rendered { html: ["<p>", text, "</p>"].concat(), ..Rendered::default() })

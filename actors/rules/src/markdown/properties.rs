@@ -180,7 +180,7 @@ fn short_way_is_taken_by_plain_texts_only() {
     assert!(plain::render("Lunch at 12? It's \"ready\" (almost). Come.", &plain_realm()).is_some());
     assert!(plain::render(text, &plain_realm()).is_none(), "dots may be those of a link");
     for (text, realm) in [
-        ("Lunch at 12", Realm { linkifiers, ..plain_realm() }),
+        ("Lunch at 12", Realm { linkifiers: linkifiers.clone(), ..plain_realm() }),
         ("Lunch", Realm { emoticons: true, ..plain_realm() }),
         ("example.com", plain_realm()),
         ("1. a list", plain_realm()),
@@ -193,6 +193,8 @@ fn short_way_is_taken_by_plain_texts_only() {
     ] {
         assert!(plain::render(text, &realm).is_none(), "{text:?}");
     }
+    let realm = Realm { linkifiers, ..plain_realm() };
+    assert!(plain::render("Lunch at noon", &realm).is_some(), "no linkifier matches");
 }
 
 #[test]

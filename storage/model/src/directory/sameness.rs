@@ -7,17 +7,17 @@ use crate::realm::Realm;
 use crate::user::User;
 use std::sync::{Arc, Weak};
 
-/// Identity of everything that an account's object depends on as its owner sees it. Keeps the addresses in use, but not the
-/// records.
+/// Identity of everything that an account's object depends on for viewers from whom nothing is hidden. Keeps the addresses in
+/// use, but not the records.
 #[derive(Clone, Debug)]
-pub struct OwnIdentity {
+pub struct UserIdentity {
     /// Every change of the avatar counts up a number in it.
     user: Weak<User>,
     realm: Weak<Realm>,
     profile_fields: Weak<ProfileFields>,
 }
 
-impl OwnIdentity {
+impl UserIdentity {
     /// Whether the same records are in a snapshot. False for equal but separate copies.
     pub fn is_in(&self, directory: &Directory, user: &Arc<User>) -> bool {
         std::ptr::eq(self.user.as_ptr(), Arc::as_ptr(user))
@@ -27,9 +27,9 @@ impl OwnIdentity {
 }
 
 impl Directory {
-    /// What the object of an account depends on as its owner sees it.
-    pub fn own_identity(&self, user: &Arc<User>) -> OwnIdentity {
-        OwnIdentity {
+    /// What the object of an account depends on for viewers from whom nothing is hidden.
+    pub fn user_identity(&self, user: &Arc<User>) -> UserIdentity {
+        UserIdentity {
             user: Arc::downgrade(user),
             realm: Arc::downgrade(&self.realm),
             profile_fields: Arc::downgrade(&self.profile_fields),
