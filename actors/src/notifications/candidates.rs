@@ -37,7 +37,7 @@ pub(super) fn has_few_candidates(directory: &Directory, message: &Message, few: 
     let policies = directory.topic_policies(*channel, topic).map_or(0, |policies| policies.len());
     !message.traits.channel_wildcard
         && message.user_flags.len() + policies <= few
-        && directory.notification_candidates(*channel).nth(few).is_none()
+        && directory.notification_candidates_max(*channel) <= few
 }
 
 /// Those of some users who have an account, and a subscription if the message is in a channel.

@@ -86,7 +86,10 @@ pub enum RenderError {
 
 /// Renders a text as HTML.
 pub fn render(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, RenderError> {
-    plain::render(text, context).map_or_else(|| render_marked(text, context), Ok)
+    match plain::html(text, context) {
+        Some(html) => Ok(Rendered { html, ..Rendered::default() }),
+        None => render_marked(text, context),
+    }
 }
 
 /// Renders a text that may have markup.

@@ -1,6 +1,6 @@
 //! The short way of one line without any markup, as most messages are: nothing in it is special to any rule.
 
-use super::{MarkdownContext, Rendered};
+use super::MarkdownContext;
 use memchr::memchr_iter;
 
 /// Which bytes are text after the first one of a line; dots only at the end of a sentence.
@@ -21,7 +21,7 @@ const IS_TEXT: [bool; 256] = {
 };
 
 /// The HTML of a text without markup; none if there may be some.
-pub(super) fn render(text: &str, context: &dyn MarkdownContext) -> Option<Rendered> {
+pub(super) fn html(text: &str, context: &dyn MarkdownContext) -> Option<String> {
     let bytes = text.as_bytes();
     // Lists, quotes, headers and code begin with other characters.
     if !bytes.first()?.is_ascii_alphabetic() || *bytes.last()? == b' ' || context.translate_emoticons() {
@@ -39,5 +39,5 @@ pub(super) fn render(text: &str, context: &dyn MarkdownContext) -> Option<Render
     if context.linkifiers().iter().any(|linkifier| !linkifier.matches(text).is_empty()) {
         return None;
     }
-    Some(Rendered { html: ["<p>", text, "</p>"].concat(), ..Rendered::default() })
+    Some(["<p>", text, "</p>"].concat())
 }

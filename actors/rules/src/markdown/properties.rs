@@ -177,8 +177,8 @@ const PIECES: [&str; 76] = [
 fn short_way_is_taken_by_plain_texts_only() {
     let linkifiers = vec![Linkifier::new(r"(?P<id>[0-9]+)", "https://t.example/{id}").unwrap()];
     let text = "Lunch at 12? It's \"ready\" (almost). Come...";
-    assert!(plain::render("Lunch at 12? It's \"ready\" (almost). Come.", &plain_realm()).is_some());
-    assert!(plain::render(text, &plain_realm()).is_none(), "dots may be those of a link");
+    assert!(plain::html("Lunch at 12? It's \"ready\" (almost). Come.", &plain_realm()).is_some());
+    assert!(plain::html(text, &plain_realm()).is_none(), "dots may be those of a link");
     for (text, realm) in [
         ("Lunch at 12", Realm { linkifiers: linkifiers.clone(), ..plain_realm() }),
         ("Lunch", Realm { emoticons: true, ..plain_realm() }),
@@ -191,10 +191,10 @@ fn short_way_is_taken_by_plain_texts_only() {
         ("a *b*", plain_realm()),
         ("", plain_realm()),
     ] {
-        assert!(plain::render(text, &realm).is_none(), "{text:?}");
+        assert!(plain::html(text, &realm).is_none(), "{text:?}");
     }
     let realm = Realm { linkifiers, ..plain_realm() };
-    assert!(plain::render("Lunch at noon", &realm).is_some(), "no linkifier matches");
+    assert!(plain::html("Lunch at noon", &realm).is_some(), "no linkifier matches");
 }
 
 #[test]

@@ -130,6 +130,12 @@ impl Directory {
         here.chain(&self.push.candidates_everywhere).copied()
     }
 
+    /// How many those are; who is notified of both counts twice.
+    pub fn notification_candidates_max(&self, channel: ChannelId) -> usize {
+        let here = self.push.notification_candidates.get(&channel).map_or(0, OrdSet::len);
+        here + self.push.candidates_everywhere.len()
+    }
+
     /// Applies a fact about notifications.
     pub fn put_push(&mut self, fact: PushFact) {
         match fact {
