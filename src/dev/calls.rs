@@ -52,38 +52,19 @@ pub struct RecordedCall {
 impl RecordedCall {
     /// Becomes the record of a call that begins. The buffers keep their room.
     fn begin(&mut self, realm: Option<RealmId>, time: Timestamp, (method, path): (&str, &str), client: &str) {
-        let Self {
-            id,
-            realm: of,
-            time: at,
-            method: verb,
-            path: to,
-            client: by,
-            user,
-            parameters,
-            ignored_parameters,
-            status,
-            fault,
-            code,
-            msg,
-            micros,
-        } = self;
-        to.clear();
-        to.push_str(shortened(path));
-        by.clear();
-        by.push_str(shortened(client));
-        parameters.text.clear();
-        parameters.ends.clear();
-        ignored_parameters.clear();
-        *verb = match method {
+        let method = match method {
             "GET" => Cow::Borrowed("GET"),
             "POST" => Cow::Borrowed("POST"),
             "PATCH" => Cow::Borrowed("PATCH"),
             "DELETE" => Cow::Borrowed("DELETE"),
             other => Cow::Owned(other.to_owned()),
         };
-        (*of, *at, *id, *micros) = (realm, time.0, 0, 0);
-        (*user, *status, *fault, *code, *msg) = (None, None, None, None, None);
+        let path = refilled(&mut self.path, path);
+        let client = refilled(&mut self.client, client);
+        let mut parameters = std::mem::take(&mut self.parameters);
+        parameters.text.clear();
+        parameters.ends.clear();
+        *self = Self { realm, time: time.0, method, path, client, parameters, ..Self::default() };
     }
 
     /// Whether its buffers are small enough to be kept for another call.
@@ -138,6 +119,14 @@ impl Serialize for Parameters {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_seq(self.pairs())
     }
+}
+
+/// A buffer with another text, shortened.
+fn refilled(buffer: &mut String, text: &str) -> String {
+    let mut buffer = std::mem::take(buffer);
+    buffer.clear();
+    buffer.push_str(shortened(text));
+    buffer
 }
 
 fn shortened(text: &str) -> &str {

@@ -21,7 +21,6 @@ use super::erase::LogParts;
 use super::error::LogError;
 use super::gate::{DurableState, Job, Owner, Shared};
 use super::index::Sealed;
-use super::pace::Pace;
 use super::part::{self, Part};
 use super::positions;
 use super::reader::Reader;
@@ -168,7 +167,6 @@ impl Journal {
             before: BTreeMap::new(),
             is_tail_doubtful: false,
             meters: Meters::new(),
-            pace: Pace::default(),
             is_sealing: false,
         };
         let thread = start(Box::new(writer), folder)?;

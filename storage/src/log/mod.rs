@@ -18,7 +18,6 @@ mod index;
 mod journal;
 #[cfg(any(test, feature = "memory-log"))]
 mod memory;
-mod pace;
 mod part;
 mod positions;
 mod prefix;

@@ -15,7 +15,6 @@ use super::codec::{
 use super::error::{LogError, is_full};
 use super::gate::{Job, Shared};
 use super::index::Sealed;
-use super::pace::Pace;
 use super::part;
 use super::positions;
 use super::segment::Segment;
@@ -49,7 +48,6 @@ pub(crate) struct Writer {
     /// A write or a sync failed: the content of the active segment from `offset` on is unknown.
     pub is_tail_doubtful: bool,
     pub meters: Meters,
-    pub pace: Pace,
     /// The group that is being committed is the first of its segment because that was asked for.
     pub is_sealing: bool,
 }
@@ -121,11 +119,6 @@ impl Writer {
     /// when the queue is closed and empty.
     fn take_group(&mut self) -> Option<usize> {
         let mut gate = self.shared.gate.lock();
-        if let Some(pause) = self.pace.pause(gate.queue.len()).filter(|_| gate.is_open) {
-            drop(gate);
-            thread::sleep(pause);
-            gate = self.shared.gate.lock();
-        }
         while gate.queue.is_empty() {
             if !gate.is_open {
                 return None;
@@ -185,7 +178,7 @@ impl Writer {
     }
 
     /// Writes and syncs what is in the buffer.
-    fn write(&mut self) -> Result<(), LogError> {
+    fn write(&self) -> Result<(), LogError> {
         let failed = |error: std::io::Error| match is_full(&error) {
             true => LogError::Full(error.to_string().into()),
             false => LogError::Ambiguous(error.to_string().into()),
@@ -194,9 +187,7 @@ impl Writer {
         if self.sync {
             let start = Instant::now();
             self.active.sync().map_err(failed)?;
-            let took = start.elapsed();
-            self.meters.sync_seconds.record(took.as_secs_f64());
-            self.pace.note(self.group.len(), took);
+            self.meters.sync_seconds.record(start.elapsed().as_secs_f64());
         }
         Ok(())
     }
