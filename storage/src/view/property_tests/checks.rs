@@ -81,7 +81,9 @@ impl Plain {
             prop_assert_eq!(view.delivered_among(user, &ids), &all & &ids);
         }
         let ids: Vec<MessageId> = view.messages.all.iter().map(MessageId).collect();
-        let spot_of = |index: usize| self.messages.get(&ids[index].0).map(Spot::of).filter(|_| index % 3 > 0);
+        let spot_of = |index: usize| {
+            self.messages.get(&ids[index].0).map(Spot::of).filter(|_| !index.is_multiple_of(3))
+        };
         let flags = view.flags_among(user, &ids, spot_of);
         let flags_among: BTreeMap<_, _> = ids.iter().zip(flags).collect();
         for (id, message) in &self.messages {
