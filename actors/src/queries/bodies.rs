@@ -83,8 +83,7 @@ impl MessageSnapshot {
         let mut messages = Vec::with_capacity(self.ids.len());
         for (id, (own, flags)) in self.ids.into_iter().zip(self.in_memory.into_iter().zip(self.flags)) {
             let Some(own) = own else { continue };
-            let relocation = if self.relocations.is_empty() { None } else { self.relocations.get(&id) };
-            let message = match relocation {
+            let message = match self.relocations.get(&id) {
                 Some(relocation) => Arc::new(relocation.apply(&own)),
                 None => own,
             };

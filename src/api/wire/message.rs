@@ -185,8 +185,10 @@ impl<'d> MessageWriter<'d> {
         let is_for_all = self.restricted.is_none() && !self.is_visitor;
         match self.directory.user(id).filter(|_| is_for_all) {
             Some(user) => {
-                let form = self.form.client_gravatar;
-                push_cached_sender(out, self.directory, user, form, |out| self.encode_sender(out, id));
+                let client_gravatar = self.form.client_gravatar;
+                push_cached_sender(out, self.directory, user, client_gravatar, |out| {
+                    self.encode_sender(out, id)
+                });
             }
             None => self.encode_sender(out, id),
         }
