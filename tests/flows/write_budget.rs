@@ -1,4 +1,4 @@
-//! The daily limit of journal bytes per account, which exists because the journal is never trimmed.
+//! The daily limit of journal bytes per account, which exists because the journal keeps old frames.
 
 use crate::api::bots::make;
 use crate::support::{ApiResponse, Params, TestServer, TestUser};

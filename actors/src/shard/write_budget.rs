@@ -1,5 +1,5 @@
-//! The bytes that each account has written to the journal within a day. The journal is never trimmed, so the bytes that
-//! one account can add in a day are limited.
+//! The bytes that each account has written to the journal within a day. The journal keeps them for ever, or for the days of
+//! `journal.keep`, so the bytes that one account can add in a day are limited.
 //!
 //! The bytes of committed frames are counted in 24 slots of an hour, in memory: a restart, which no account can cause,
 //! resets them.
