@@ -1,20 +1,4 @@
-//! The data folder: its lock, its format and its layout.
-//!
-//! ```text
-//! format      format number and number of shards, as JSON
-//! lock        held by the process that uses the folder
-//! secret      what API keys are derived from
-//! secret.fingerprint   detects that the secret was replaced
-//! journal/    one folder of segments for each shard: the source of truth
-//! state/      the trees, which can be rebuilt from the journal
-//! instance    whether a server uses the folder, and how far its journals reach
-//! checkpoints/  the organizations in memory as files, one folder for each; made again where it is missing
-//! erased      what was erased from the journal; made again where it is missing
-//! search/     the search indexes, one folder for each organization; made again where it is missing
-//! import      the organization of an import that is not finished; it is not opened
-//! relocated   organizations that were carried between the folder and a cluster
-//! development  empty; marks the folder of a development server, which uses only folders with this file
-//! ```
+//! The data folder: its lock, its format and the paths in it. `docs/data-folder.md` lists every file.
 
 use crate::error::StoreError;
 use crate::instance::Instance;
