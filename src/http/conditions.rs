@@ -33,6 +33,11 @@ impl FromCall for Conditions {
 }
 
 impl Conditions {
+    /// Whether the client asks for a part, which it may not get.
+    pub fn wants_part(&self) -> bool {
+        self.range.is_some()
+    }
+
     /// What is sent of a file of this size. `tag` is its entity tag, in quotation marks. A list of several ranges is answered with
     /// the whole file, as the standard allows.
     pub fn select(&self, tag: &str, size: u64) -> Selected {

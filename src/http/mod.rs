@@ -2,6 +2,7 @@
 //!
 //! `dispatch` takes one request from its head to its response; the table of routes is `crate::routes`.
 
+pub mod accept_encoding;
 pub mod address;
 pub mod admission;
 pub mod admit;

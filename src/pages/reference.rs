@@ -4,7 +4,8 @@
 use super::about::role_name;
 use super::login::{go_to, no_organization};
 use super::page;
-use crate::http::call::{Call, FromCall, Handler};
+use crate::http::accept_encoding::AcceptEncoding;
+use crate::http::call::Handler;
 use crate::http::conditions::{Conditions, Selected};
 use crate::http::route::Route;
 use crate::http::{ApiError, App, Audience, HandlerResult, Path, Realm, RealmUrl, Reply};
@@ -205,29 +206,14 @@ struct Made {
     tag: String,
 }
 
-/// Whether the client reads compressed answers.
-pub struct AcceptsGzip(bool);
-
-impl FromCall for AcceptsGzip {
-    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
-        let accepted = call.header(header::ACCEPT_ENCODING).unwrap_or_default();
-        let is_gzip = |one: &str| {
-            let (name, weight) = one.split_once(';').unwrap_or((one, ""));
-            name.trim().eq_ignore_ascii_case("gzip")
-                && !matches!(weight.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
-        };
-        Ok(Self(accepted.split(',').any(is_gzip)))
-    }
-}
-
 /// The OpenAPI document of a table of routes; made when it is asked for the first time.
-pub fn document(table: fn() -> Vec<Route>) -> impl Handler<(Conditions, AcceptsGzip)> {
+pub fn document(table: fn() -> Vec<Route>) -> impl Handler<(Conditions, AcceptEncoding)> {
     let made = Arc::new(OnceLock::new());
-    move |conditions: Conditions, AcceptsGzip(is_gzip)| {
+    move |conditions: Conditions, accepted: AcceptEncoding| {
         let made = made.clone();
         async move {
             let made = made.get_or_init(|| make(&table()));
-            answer(made, &conditions, is_gzip)
+            answer(made, &conditions, accepted.accepts("gzip"))
         }
     }
 }

@@ -2,16 +2,19 @@
 //!
 //! A file is read in pieces while it is sent, off the HTTP threads, so that memory does not depend on its size.
 
-mod conditions;
+mod encoding;
 
+use crate::http::accept_encoding::AcceptEncoding;
+use crate::http::conditions::{Conditions, Selected};
 use crate::http::reply::ByteStream;
 use crate::http::{ApiError, App, HandlerResult, Path, Reply};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use bytes::Bytes;
-use conditions::{Conditions, Encoding, RangeRefused};
+use encoding::Encoding;
 use futures_util::{StreamExt, stream};
 use std::fs::File;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use tokio::task::spawn_blocking;
@@ -25,13 +28,18 @@ const PIECE_BYTES: u64 = 64 << 10;
 const PATH_LENGTH_MAX: usize = 512;
 
 /// Returns a file of the web app; 404 for folders, other paths, and if no web app is installed.
-pub async fn serve(app: App, Path(path): Path<String>, conditions: Conditions) -> HandlerResult {
+pub async fn serve(
+    app: App,
+    Path(path): Path<String>,
+    conditions: Conditions,
+    accepted: AcceptEncoding,
+) -> HandlerResult {
     let bundle = app.web_app.current().ok_or_else(ApiError::not_found)?;
     if !is_plain(&path) {
         return Err(ApiError::not_found());
     }
     let file = bundle.static_folder().join(&path);
-    let encodings = conditions.encodings();
+    let encodings = encoding::wanted(&accepted, conditions.wants_part());
     let opened = spawn_blocking(move || open(&file, &encodings)).await.map_err(|_| ApiError::internal())?;
     let found = opened.ok_or_else(ApiError::not_found)?;
     let tag = format!("\"{}-{:x}{}\"", bundle.id(), found.size, found.encoding.tag_ending());
@@ -41,36 +49,35 @@ pub async fn serve(app: App, Path(path): Path<String>, conditions: Conditions) -
         (header::ACCEPT_RANGES, HeaderValue::from_static("bytes")),
         (header::ETAG, text_value(&tag)?),
     ];
-    if conditions.knows(&tag) {
-        return Ok(Reply::bare(StatusCode::NOT_MODIFIED, headers));
+    let selected = conditions.select(&tag, found.size);
+    if selected != Selected::NotModified {
+        headers.push((header::CONTENT_TYPE, text_value(&content_type(&path))?));
+        let encoding = found.encoding.name().map(HeaderValue::from_static);
+        headers.extend(encoding.map(|name| (header::CONTENT_ENCODING, name)));
     }
-    headers.push((header::CONTENT_TYPE, text_value(&content_type(&path))?));
-    if let Some(name) = found.encoding.name() {
-        headers.push((header::CONTENT_ENCODING, HeaderValue::from_static(name)));
-    }
-    send(found, conditions.range(&tag), headers)
+    send(found, selected, headers)
 }
 
-/// The whole file, or the part of it that was asked for.
+/// Sends what was selected of a file.
 fn send(
-    found: Found,
-    range: Option<conditions::Range>,
+    Found { file, size, .. }: Found,
+    selected: Selected,
     mut headers: Vec<(HeaderName, HeaderValue)>,
 ) -> HandlerResult {
-    let Found { file, size, .. } = found;
-    let part = match range.map(|range| range.of(size)) {
-        None => return Ok(Reply::stream(headers, size, pieces(file, 0, size))),
-        Some(Ok(part)) => part,
-        Some(Err(RangeRefused)) => {
+    match selected {
+        Selected::NotModified => Ok(Reply::bare(StatusCode::NOT_MODIFIED, headers)),
+        Selected::Whole => Ok(Reply::stream(headers, size, pieces(file, 0, size))),
+        Selected::Part(Range { start, end }) => {
+            let part = format!("bytes {start}-{}/{size}", end - 1);
+            headers.push((header::CONTENT_RANGE, text_value(&part)?));
+            Ok(Reply::partial(headers, end - start, pieces(file, start, end - start)))
+        }
+        Selected::NoSuchPart => {
             headers.retain(|(name, _)| *name != header::CONTENT_TYPE && *name != header::CACHE_CONTROL);
             headers.push((header::CONTENT_RANGE, text_value(&format!("bytes */{size}"))?));
-            return Ok(Reply::bare(StatusCode::RANGE_NOT_SATISFIABLE, headers));
+            Ok(Reply::bare(StatusCode::RANGE_NOT_SATISFIABLE, headers))
         }
-    };
-    let (first, last) = (*part.start(), *part.end());
-    headers.push((header::CONTENT_RANGE, text_value(&format!("bytes {first}-{last}/{size}"))?));
-    let length = last - first + 1;
-    Ok(Reply::partial(headers, length, pieces(file, first, length)))
+    }
 }
 
 /// An opened file, in the encoding that was chosen.

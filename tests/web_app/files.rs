@@ -115,6 +115,10 @@ async fn ranges_and_heads() {
     assert_eq!((beyond.status, beyond.header("content-range")), (416, "bytes */200000"));
     let whole = get(&t, path, &[("range", "bytes=0-1,5-6")]).await;
     assert_eq!((whole.status, whole.bytes.len()), (200, 200_000));
+    let other_case = get(&t, path, &[("range", "Bytes=0-1")]).await;
+    assert_eq!((other_case.status, other_case.bytes.len()), (206, 2), "units do not depend on case");
+    let far = get(&t, path, &[("range", "bytes=99999999999999999999-")]).await;
+    assert_eq!((far.status, far.header("content-range")), (416, "bytes */200000"));
     let changed = get(&t, path, &[("range", "bytes=0-1"), ("if-range", "\"other\"")]).await;
     assert_eq!(changed.status, 200);
     let same = get(&t, path, &[("range", "bytes=0-1"), ("if-range", head.header("etag"))]).await;

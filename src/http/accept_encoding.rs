@@ -1,0 +1,50 @@
+//! Which compressed forms of an answer a client reads: `Accept-Encoding` (RFC 9110, section 12.5.3).
+
+use super::call::{Call, FromCall};
+use super::error::ApiError;
+use actix_web::http::header::ACCEPT_ENCODING;
+
+/// The content codings of a request's `Accept-Encoding`. Without the header, none but the plain form is accepted.
+#[derive(Clone, Debug, Default)]
+pub struct AcceptEncoding(Option<String>);
+
+impl FromCall for AcceptEncoding {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
+        Ok(Self(call.header(ACCEPT_ENCODING).map(str::to_owned)))
+    }
+}
+
+impl AcceptEncoding {
+    /// Whether a coding such as `gzip` is named, and not with the weight 0.
+    pub fn accepts(&self, coding: &str) -> bool {
+        self.0.as_deref().unwrap_or_default().split(',').any(|one| {
+            let mut parts = one.split(';').map(str::trim);
+            let is_named = parts.next().is_some_and(|named| named.eq_ignore_ascii_case(coding));
+            let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+            is_named && weight.is_none_or(|weight| weight > 0.0)
+        })
+    }
+}
+
+#[cfg(test)]
+impl From<&str> for AcceptEncoding {
+    fn from(header: &str) -> Self {
+        Self(Some(header.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codings_without_weight_zero_are_accepted() {
+        let accepted = AcceptEncoding::from("br;q=0, GZIP;q=0.5 , deflate; q=0.000, zstd");
+        for (coding, is_accepted) in
+            [("br", false), ("gzip", true), ("deflate", false), ("zstd", true), ("identity", false)]
+        {
+            assert_eq!(accepted.accepts(coding), is_accepted, "{coding}");
+        }
+        assert!(!AcceptEncoding::default().accepts("gzip"));
+    }
+}
