@@ -14,13 +14,13 @@ use crate::health::{Pause, StorageHealth};
 use crate::shared::RealmShared;
 use model::{
     Audience, Channel, ChannelId, Event, EventBody, EventNumber, Fact, Frame, Message, MessageId, QueueFact,
-    RealmId, RecipientId, Subscription, UserFact, UserId,
+    RealmId, RecipientId, Subscription, UserId,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
-use storage::log::{FrameBytes, LogError, RealmLog, Ticket};
+use storage::log::{RealmLog, Ticket};
 use storage::{Applied, ProjectionSender, View};
 use tokio::sync::oneshot;
 
@@ -164,7 +164,6 @@ impl Committer {
     pub fn commit(&self, realm: &Arc<RealmShared>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
         match self.append(realm, ids, facts) {
             Ok((ticket, frame)) => {
-                self.last_ticket.set(ticket);
                 self.uncommitted.borrow_mut().note(realm.id, ticket, &frame.facts);
                 let what = What::Frame(frame);
                 let pending = Pending { ticket, realm: realm.clone(), what, done: Some(done) };
@@ -176,47 +175,6 @@ impl Committer {
                 false
             }
         }
-    }
-
-    fn append(
-        &self,
-        realm: &Arc<RealmShared>,
-        mut ids: Sequencer,
-        mut facts: Vec<Fact>,
-    ) -> Result<(Ticket, Frame), DomainError> {
-        {
-            let view = realm.view.read();
-            // A command with messages at the end has added it before them.
-            if !facts.iter().any(|fact| matches!(fact, Fact::User(UserFact::VisibilityChanged { .. }))) {
-                facts.extend(crate::announce::record_user_visibility(&view.directory, &facts));
-            }
-            facts.extend(crate::announce::note(&view.directory, &facts));
-            facts.extend(account::requester().and_then(|by| crate::audit::record(&view, by, &facts)));
-        }
-        let mut slots = self.slots.borrow_mut();
-        let slot = slots.get_mut(&realm.id).ok_or(DomainError::Stopping)?;
-        let frame = Frame { at: realm.clock.now(), first_event: ids.event, facts };
-        let bytes = FrameBytes {
-            realm: realm.id.0,
-            sequence: ids.sequence.0,
-            // Fails only for frames longer than any record may be.
-            payload: storage::encode_frame(&frame).map_err(|_| DomainError::TooLarge)?,
-            original: None,
-        };
-        let payload_bytes = bytes.payload.len() as u64;
-        let ticket = self.log.append(bytes, slot.epoch).map_err(|error| match error {
-            LogError::Behind => DomainError::Overloaded,
-            LogError::TooLarge { .. } => DomainError::TooLarge,
-            LogError::Fenced { .. } => DomainError::Stopping,
-            error => DomainError::Paused(Pause::from(&error)),
-        })?;
-        if let (Some(account), Some(budget)) = (account::current(), self.budget.borrow_mut().as_mut()) {
-            budget.charge(realm.id, account, payload_bytes);
-        }
-        ids.sequence = ids.sequence.next();
-        ids.event.0 += frame.facts.iter().map(Fact::events_max).sum::<u64>();
-        slot.sequencer = ids;
-        Ok((ticket, frame))
     }
 
     /// Stores the body of a message whose change is about to be committed, to update memory and for the previous state in
@@ -480,6 +438,7 @@ impl Committer {
     }
 }
 
+mod append;
 mod follow;
 mod keys;
 mod removal;

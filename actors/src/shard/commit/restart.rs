@@ -2,13 +2,12 @@
 
 use super::Committer;
 use crate::error::DomainError;
-use crate::health::Pause;
 use crate::shard::Sequencer;
 use crate::shard::pending::{Done, Pending, What};
 use crate::shared::RealmShared;
 use model::{Fact, Frame};
 use std::sync::Arc;
-use storage::log::{FrameBytes, LogError, Ticket};
+use storage::log::Ticket;
 
 impl Committer {
     /// Queues frames of which the first creates the organization again; `done` runs when all are published, which is at
@@ -42,24 +41,14 @@ impl Committer {
 
     fn append_restart(
         &self,
-        realm: &Arc<RealmShared>,
+        realm: &RealmShared,
         facts: Vec<Fact>,
     ) -> Result<(Ticket, Frame), DomainError> {
-        let mut slots = self.slots.borrow_mut();
-        let slot = slots.get_mut(&realm.id).ok_or(DomainError::Stopping)?;
-        let ids = slot.sequencer;
-        let frame = Frame { at: realm.clock.now(), first_event: ids.event, facts };
-        let payload = storage::encode_frame(&frame).map_err(|_| DomainError::TooLarge)?;
-        let bytes = FrameBytes { realm: realm.id.0, sequence: ids.sequence.0, payload, original: None };
-        let ticket = match self.log.append(bytes, slot.epoch) {
-            Ok(ticket) => ticket,
-            Err(LogError::Behind) => return Err(DomainError::Overloaded),
-            Err(error) => return Err(DomainError::Paused(Pause::from(&error))),
-        };
-        slot.is_restarting = true;
-        slot.sequencer.sequence = ids.sequence.next();
-        slot.sequencer.event.0 += frame.facts.iter().map(Fact::events_max).sum::<u64>();
-        self.last_ticket.set(ticket);
+        let ids = self.slots.borrow().get(&realm.id).map(|slot| slot.sequencer);
+        let (ticket, frame, _) = self.append_frame(realm, ids.ok_or(DomainError::Stopping)?, facts)?;
+        if let Some(slot) = self.slots.borrow_mut().get_mut(&realm.id) {
+            slot.is_restarting = true;
+        }
         Ok((ticket, frame))
     }
 

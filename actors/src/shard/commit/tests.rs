@@ -5,7 +5,7 @@ use model::MessageFact;
 use model::fact::MessageRanges;
 use model::{Flag, FlagOp, MessageId};
 use storage::Projection;
-use storage::log::MemoryLog;
+use storage::log::{FrameBytes, MemoryLog};
 
 /// A shard without threads: the test decides when the log's reports are processed.
 struct Shard {
@@ -154,6 +154,21 @@ async fn refused_commit_uses_no_ids() {
     assert_eq!(shard.answers.borrow().len(), 1);
     let after = shard.committer.ids(shard.realm.id).unwrap();
     assert_eq!((before.message, before.event, before.sequence), (after.message, after.event, after.sequence));
+}
+
+#[actix::test]
+async fn frames_of_a_former_owner_are_refused_alike() {
+    let shard = Shard::start();
+    // From here on, another owner has the organization.
+    shard.log.open(1, 0).unwrap();
+    assert!(!shard.send());
+    let answers = shard.answers.clone();
+    let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
+    shard.committer.restart_realm(&shard.realm, vec![Vec::new()], done);
+    let stopping: Result<(), String> = Err(DomainError::Stopping.to_string());
+    assert_eq!(*shard.answers.borrow(), vec![stopping.clone(), stopping]);
+    assert!(!shard.committer.is_restarting(&shard.realm));
+    assert!(shard.committer.ids(shard.realm.id).is_ok(), "no id is taken, and nothing is paused");
 }
 
 #[actix::test]
