@@ -5,6 +5,7 @@ mod data;
 mod import_file;
 #[cfg_attr(not(feature = "cluster"), path = "server/alone.rs")]
 mod node;
+mod unopened;
 
 use data::{Data, Node, open_data};
 
@@ -43,7 +44,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use storage::checkpoint::Started;
 use storage::disk;
 use storage::log::{FrameBytes, RealmLog};
-use storage::{Applied, Checkpoints, DataFolder, Projection, ProjectionSender, StoreError, Trees, View};
+use storage::{Checkpoints, DataFolder, Projection, ProjectionSender, StoreError, Trees, View};
 use tokio::sync::Semaphore;
 
 /// A running shard.
@@ -295,14 +296,6 @@ impl Server {
         self.start_realm(view, opened.epoch).await
     }
 
-    /// The next free id on this machine.
-    fn next_id(&self) -> Result<RealmId, DomainError> {
-        let newest = self.realms.read().by_id.keys().max().copied();
-        let unfinished = import_file::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
-        let relocated = self.folder.relocations().keys().max().copied();
-        Ok(newest.max(unfinished).max(relocated).unwrap_or_default().next())
-    }
-
     /// The budget of bytes that are held for clients.
     pub fn budget(&self) -> &ByteBudget {
         &self.options.budget
@@ -454,19 +447,7 @@ impl FirstFrames<'_> {
         if durability.is_lost(self.id, ticket) {
             return Err(DomainError::Stopping);
         }
-        let rows = match &mut self.view {
-            Some(view) => view.apply(sequence, &frame)?,
-            None => {
-                let (view, rows) = View::create(sequence, &frame)?;
-                self.view = Some(view);
-                rows
-            }
-        };
-        if let (Some(view), Some(projection)) = (&self.view, self.server.projection.lock().as_ref()) {
-            let (progress, stored) = (view.progress, view.recent.stored());
-            projection.sender().send(Applied { realm: self.id, progress, rows, stored })?;
-        }
-        Ok(())
+        self.server.apply_unopened(&mut self.view, &frame)
     }
 }
 

@@ -39,7 +39,7 @@ impl Server {
     pub(super) async fn making(&self) {}
 
     pub(super) async fn new_id(&self, _: &str) -> Result<RealmId, DomainError> {
-        self.next_id()
+        self.free_id(None)
     }
 
     pub(super) async fn end_node(&self) {}

@@ -19,7 +19,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::log::{FrameBytes, LogError, RealmLog, Ticket};
-use storage::{Applied, StoreError, View};
+use storage::{StoreError, View};
 
 /// Frames that wait for the disk at a time.
 const WAITING_MAX: usize = 8;
@@ -70,7 +70,7 @@ impl Server {
                 ));
             }
             None => {
-                let realm = self.free_id(wanted);
+                let realm = self.free_id(wanted)?;
                 note(self.folder.path(), &Unfinished { realm, source: source.to_owned() })?;
                 realm
             }
@@ -83,13 +83,6 @@ impl Server {
         let epoch = opened.opened.epoch;
         let server = self.clone();
         Ok(BulkWriter { server, id, epoch, log, view: opened.view, queued, waiting: VecDeque::new() })
-    }
-
-    fn free_id(&self, wanted: Option<RealmId>) -> RealmId {
-        let used: Vec<u32> = self.shards.iter().flat_map(|shard| shard.log.realms()).collect();
-        let is_free = |id: &RealmId| id.0 > 0 && !used.contains(&id.0);
-        let next = || RealmId(used.iter().max().map_or(1, |newest| newest + 1));
-        wanted.filter(is_free).unwrap_or_else(next)
     }
 }
 
@@ -152,30 +145,13 @@ impl BulkWriter {
                 return Err(DomainError::Paused(Pause::from(&error)));
             }
             while let Some((_, frame)) = self.waiting.pop_front_if(|(ticket, _)| *ticket <= upto) {
-                self.apply(&frame)?;
+                self.server.apply_unopened(&mut self.view, &frame)?;
             }
             if self.waiting.len() <= left {
                 return Ok(());
             }
             actix::clock::sleep(POLL).await;
         }
-    }
-
-    fn apply(&mut self, frame: &Frame) -> Result<(), DomainError> {
-        let sequence = self.view.as_ref().map_or(Sequence(1), |view| view.progress.sequence.next());
-        let rows = match &mut self.view {
-            Some(view) => view.apply(sequence, frame)?,
-            None => {
-                let (view, rows) = View::create(sequence, frame)?;
-                self.view = Some(view);
-                rows
-            }
-        };
-        if let (Some(view), Some(projection)) = (&self.view, self.server.projection.lock().as_ref()) {
-            let (progress, stored) = (view.progress, view.recent.stored());
-            projection.sender().send(Applied { realm: self.id, progress, rows, stored })?;
-        }
-        Ok(())
     }
 
     /// Ends the import: the organization can be used.

@@ -81,7 +81,7 @@ impl Server {
 
     /// An id for a new organization; in a cluster it is in the directory from here on, as this node's.
     pub(super) async fn new_id(&self, subdomain: &str) -> Result<RealmId, DomainError> {
-        let Some(cluster) = self.cluster().cloned() else { return self.next_id() };
+        let Some(cluster) = self.cluster().cloned() else { return self.free_id(None) };
         let in_use = || rules::RuleError::SettingInvalid { name: "subdomain".into() }.into();
         let name = subdomain.to_owned();
         let made = tokio::task::spawn_blocking(move || cluster.make(&name)).await;

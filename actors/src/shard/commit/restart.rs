@@ -39,11 +39,7 @@ impl Committer {
         self.pending.borrow_mut().push_back(pending);
     }
 
-    fn append_restart(
-        &self,
-        realm: &RealmShared,
-        facts: Vec<Fact>,
-    ) -> Result<(Ticket, Frame), DomainError> {
+    fn append_restart(&self, realm: &RealmShared, facts: Vec<Fact>) -> Result<(Ticket, Frame), DomainError> {
         let ids = self.slots.borrow().get(&realm.id).map(|slot| slot.sequencer);
         let (ticket, frame, _) = self.append_frame(realm, ids.ok_or(DomainError::Stopping)?, facts)?;
         if let Some(slot) = self.slots.borrow_mut().get_mut(&realm.id) {
