@@ -5,6 +5,7 @@
 pub mod admin;
 pub mod api;
 pub mod background;
+pub mod bounded_read;
 pub mod certificates;
 pub mod cli;
 pub mod config;

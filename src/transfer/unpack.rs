@@ -1,6 +1,7 @@
 //! Unpacking an archive within limits. It is complete and undamaged before anything of it is used.
 
 use super::problem::TransferError;
+use crate::bounded_read::{CountedReader, LimitedReader};
 use crate::web_app::tarball::{Described, described_name, header_name};
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
@@ -105,9 +106,10 @@ fn unpack_all(archive: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> 
     let file = File::open(archive).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
     let read = std::cell::Cell::new(0);
-    let source = Counted { inner: BufReader::with_capacity(1 << 18, file), read: &read };
-    let left = size.saturating_mul(RATIO_MAX).max(ALLOWANCE_BYTES);
-    let mut content = Limited { inner: MultiGzDecoder::new(source), left };
+    let source = CountedReader::new(BufReader::with_capacity(1 << 18, file), &read);
+    let bytes_max = size.saturating_mul(RATIO_MAX).max(ALLOWANCE_BYTES);
+    let too_much = "it unpacks to far more than any export of its size";
+    let mut content = LimitedReader::new(MultiGzDecoder::new(source), bytes_max, too_much);
     let broken =
         |reason: io::Error| TransferError::Archive { path: archive.to_owned(), reason: reason.to_string() };
     let mut archive = Archive::new(&mut content);
@@ -196,33 +198,4 @@ pub fn top_folder(folder: &Path) -> Result<PathBuf, TransferError> {
         }
     }
     Err(TransferError::NotAnExport(format!("{} has no realm.json", folder.display())))
-}
-
-/// Counts what was read.
-struct Counted<'c, R> {
-    inner: R,
-    read: &'c std::cell::Cell<u64>,
-}
-
-impl<R: Read> Read for Counted<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.read.set(self.read.get() + count as u64);
-        Ok(count)
-    }
-}
-
-/// Fails beyond a number of bytes.
-struct Limited<R> {
-    inner: R,
-    left: u64,
-}
-
-impl<R: Read> Read for Limited<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        let too_much = || io::Error::other("it unpacks to far more than any export of its size");
-        self.left = self.left.checked_sub(count as u64).ok_or_else(too_much)?;
-        Ok(count)
-    }
 }

@@ -3,6 +3,7 @@
 use super::problem::WebAppError;
 use super::selection::inside;
 use super::staging::Staging;
+use crate::bounded_read::{CountedReader, LimitedReader};
 use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
 use std::fs::File;
@@ -30,10 +31,10 @@ pub fn add_archive(
     file.by_ref().take(GZIP.len() as u64).read_to_end(&mut magic).map_err(failed)?;
     file.rewind().map_err(failed)?;
     let read = Cell::new(0);
-    let counted = BufReader::with_capacity(1 << 16, Counted { inner: file, read: &read });
+    let counted = BufReader::with_capacity(1 << 16, CountedReader::new(file, &read));
     let content: Box<dyn Read + '_> =
         if magic == GZIP { Box::new(MultiGzDecoder::new(counted)) } else { Box::new(counted) };
-    let limited = Limited { inner: content, left: UNPACKED_BYTES_MAX };
+    let limited = LimitedReader::new(content, UNPACKED_BYTES_MAX, "it unpacks to more than 16 GiB");
     let broken =
         |reason: io::Error| WebAppError::Archive { path: path.to_owned(), reason: reason.to_string() };
     let mut archive = Archive::new(limited);
@@ -115,33 +116,4 @@ fn add_entry(
         staging.links += 1;
     }
     Ok(())
-}
-
-/// Counts what was read.
-struct Counted<'c, R> {
-    inner: R,
-    read: &'c Cell<u64>,
-}
-
-impl<R: Read> Read for Counted<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.read.set(self.read.get() + count as u64);
-        Ok(count)
-    }
-}
-
-/// Fails beyond a number of bytes.
-struct Limited<R> {
-    inner: R,
-    left: u64,
-}
-
-impl<R: Read> Read for Limited<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        let too_much = || io::Error::other("it unpacks to more than 16 GiB");
-        self.left = self.left.checked_sub(count as u64).ok_or_else(too_much)?;
-        Ok(count)
-    }
 }
