@@ -1,7 +1,7 @@
 //! Places of backups: a folder, or a service outside this package that stores files by name.
 
 use crate::error::StoreError;
-use crate::private_files::{create_private, write_private};
+use crate::private_files::{create_private, write_private, write_synced};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -58,9 +58,6 @@ pub trait Place: Send {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// Bytes of a file that are written before they are synced.
-const SYNC_BYTES: u64 = 1 << 20;
-
 /// Backups in a folder.
 #[derive(Debug)]
 pub struct Folder {
@@ -114,13 +111,7 @@ impl Place for Folder {
             return write_private(&path, &bytes).map_err(io::Error::other);
         }
         let unfinished = path.with_file_name("unfinished");
-        let mut to =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
-        // Synced often: the system would write a large file at once, and a running server's commits would wait for that.
-        while io::copy(&mut content.take(SYNC_BYTES), &mut to)? == SYNC_BYTES {
-            to.sync_data()?;
-        }
-        to.sync_all()?;
+        write_synced(&unfinished, content)?;
         fs::rename(&unfinished, &path)
     }
 

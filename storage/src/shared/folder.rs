@@ -1,17 +1,13 @@
 //! A folder that several machines share, such as one of a network file system.
 
 use crate::backup::{Access, Place};
-use crate::private_files::{create_private, sync_folder};
-use std::fs::{self, File, OpenOptions};
+use crate::private_files::{create_private, sync_folder, write_synced};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Marks files that are being written.
 const UNFINISHED: &str = "unfinished-";
-
-/// Bytes of a file that are written before they are synced.
-const SYNC_BYTES: u64 = 1 << 20;
 
 /// Files by name below a folder. Several processes may write to it at once: each has its own name for unfinished files.
 #[derive(Debug)]
@@ -24,15 +20,6 @@ impl SharedFolder {
     /// The folder at a path, which may be missing; `writer` is a name that no other process uses.
     pub fn new(path: &Path, writer: &str) -> Self {
         Self { path: path.to_path_buf(), writer: writer.to_owned() }
-    }
-
-    fn write(&self, unfinished: &Path, content: &mut dyn Read) -> io::Result<()> {
-        let mut to =
-            OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(unfinished)?;
-        while io::copy(&mut content.take(SYNC_BYTES), &mut to)? == SYNC_BYTES {
-            to.sync_data()?;
-        }
-        to.sync_all()
     }
 }
 
@@ -70,7 +57,7 @@ impl Place for SharedFolder {
         let folder = path.parent().unwrap_or(&self.path);
         create_private(folder).map_err(io::Error::other)?;
         let unfinished = folder.join(format!("{UNFINISHED}{}", self.writer));
-        let written = self.write(&unfinished, content).and_then(|()| fs::rename(&unfinished, &path));
+        let written = write_synced(&unfinished, content).and_then(|()| fs::rename(&unfinished, &path));
         if written.is_err() {
             // It takes room; the next file replaces it otherwise.
             let _ = fs::remove_file(&unfinished);
