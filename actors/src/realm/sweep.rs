@@ -10,6 +10,8 @@ use crate::changes::{
     Change, ChangeCommand, ConversationKey, DeleteExpired, DeleteSentBy, MarkInactive, Routed,
     has_become_idle, has_expired, has_sent,
 };
+use crate::channel::ChannelActor;
+use crate::direct::DirectActor;
 use crate::error::DomainError;
 use crate::shared::RealmShared;
 use actix::dev::ToEnvelope;
@@ -57,26 +59,19 @@ async fn sweep(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(),
 }
 
 async fn sweep_messages(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(), DomainError> {
-    let directory = realm.directory();
-    let channels: Vec<ChannelId> = directory.channels().map(|channel| channel.id).collect();
-    let directs: Vec<Vec<UserId>> = directory.directs().map(|direct| direct.users.clone()).collect();
-    drop(directory);
+    let (channels, directs) = conversations(realm);
     for id in channels {
-        let open =
-            || async { actor.send(OpenChannel(id)).await.map_err(mailbox)?.ok_or(DomainError::Stopping) };
         if has_expired(realm, ConversationKey::Channel(id))? {
-            let channel = open().await?;
-            while !change(&channel, DeleteExpired).await? {}
+            change_all(&open_channel(actor, id).await?, DeleteExpired).await?;
         }
         if has_become_idle(realm, ConversationKey::Channel(id))? {
-            change(&open().await?, MarkInactive).await?;
+            change(&open_channel(actor, id).await?, MarkInactive).await?;
         }
         tokio::task::yield_now().await;
     }
     for users in directs {
         if has_expired(realm, ConversationKey::Direct(&users))? {
-            let direct = actor.send(OpenDirect(users)).await.map_err(mailbox)?;
-            while !change(&direct, DeleteExpired).await? {}
+            change_all(&open_direct(actor, users).await?, DeleteExpired).await?;
         }
         tokio::task::yield_now().await;
     }
@@ -91,22 +86,46 @@ pub(crate) async fn delete_sent_by(
 ) -> Result<u64, DomainError> {
     let count = |view: &View| view.messages.senders.get(&sender).map_or(0, RoaringBitmap::len);
     let before = count(&realm.view.read());
-    let directory = realm.directory();
-    let channels: Vec<ChannelId> = directory.channels().map(|channel| channel.id).collect();
-    let directs: Vec<Vec<UserId>> = directory.directs().map(|direct| direct.users.clone()).collect();
-    drop(directory);
+    let (channels, directs) = conversations(realm);
     let command = DeleteSentBy { sender };
-    for id in channels.into_iter().filter(|id| has_sent(realm, ConversationKey::Channel(*id), sender)) {
-        let channel = actor.send(OpenChannel(id)).await.map_err(mailbox)?.ok_or(DomainError::Stopping)?;
-        while !change(&channel, command).await? {}
+    for id in channels {
+        if has_sent(realm, ConversationKey::Channel(id), sender) {
+            change_all(&open_channel(actor, id).await?, command).await?;
+        }
     }
     for users in directs {
         if has_sent(realm, ConversationKey::Direct(&users), sender) {
-            let direct = actor.send(OpenDirect(users)).await.map_err(mailbox)?;
-            while !change(&direct, command).await? {}
+            change_all(&open_direct(actor, users).await?, command).await?;
         }
     }
     Ok(before - count(&realm.view.read()))
+}
+
+/// The channels of an organization, and the participants of each of its direct conversations.
+fn conversations(realm: &RealmShared) -> (Vec<ChannelId>, Vec<Vec<UserId>>) {
+    let directory = realm.directory();
+    let channels = directory.channels().map(|channel| channel.id).collect();
+    let directs = directory.directs().map(|direct| direct.users.clone()).collect();
+    (channels, directs)
+}
+
+async fn open_channel(actor: &Addr<RealmActor>, id: ChannelId) -> Result<Addr<ChannelActor>, DomainError> {
+    actor.send(OpenChannel(id)).await.map_err(mailbox)?.ok_or(DomainError::Stopping)
+}
+
+async fn open_direct(actor: &Addr<RealmActor>, users: Vec<UserId>) -> Result<Addr<DirectActor>, DomainError> {
+    actor.send(OpenDirect(users)).await.map_err(mailbox)
+}
+
+/// Lets the actor of a channel or conversation change all of its messages that a command is about, batch by batch.
+async fn change_all<A, C>(actor: &Addr<A>, command: C) -> Result<(), DomainError>
+where
+    C: ChangeCommand<Outcome = bool> + Copy,
+    A: Actor + Handler<Charged<Change<C>>>,
+    A::Context: ToEnvelope<A, Charged<Change<C>>>,
+{
+    while !change(actor, command).await? {}
+    Ok(())
 }
 
 /// Lets the actor of a channel or conversation change messages of its own; those cannot have moved away.
