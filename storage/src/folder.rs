@@ -201,7 +201,7 @@ impl DataFolder {
 
     /// The folder of the checkpoints.
     pub fn checkpoints(&self) -> PathBuf {
-        self.path.join("checkpoints")
+        self.path.join(crate::checkpoint::FOLDER)
     }
 
     /// The folder of the bases.

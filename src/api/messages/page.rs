@@ -1,5 +1,6 @@
 //! Writing messages into responses: a page at once, a large response in parts while its client reads it.
 
+use super::range::MESSAGES_MAX;
 use crate::api::wire::message::{MessageForm, MessageWriter};
 use crate::http::admission::Admission;
 use crate::http::reply::PartStream;
@@ -167,12 +168,10 @@ fn push(
     }
 }
 
-/// More messages than a response may have.
-const COUNT_MAX: usize = 5001;
-
 /// Estimated memory of a response in parts, in bytes: its ids, and a part in each buffer on its way.
 pub fn bytes_in_parts(count: usize) -> u64 {
-    (count.min(COUNT_MAX) * size_of::<MessageId>() + 4 * PART_BYTES) as u64
+    // A response may have one more than are asked for: the message at the anchor.
+    (count.min(MESSAGES_MAX + 1) * size_of::<MessageId>() + 4 * PART_BYTES) as u64
 }
 
 /// Runs a function that reads messages: here, or on a blocking thread if it may wait for the disk.

@@ -4,7 +4,7 @@ use super::content::{Audience, Change, Channel, Message, RoleName, SeedDocument,
 use super::place::{At, Place};
 use rules::address_list::is_address;
 use rules::content::CONTENT_LENGTH_MAX;
-use rules::names::parse_full_name;
+use rules::names::{CHANNEL_NAME_LENGTH_MAX, parse_full_name};
 use rules::passwords::PASSWORD_LENGTH_MAX;
 use rules::reactions::find_emoji;
 use rules::settings::{Setting, realm_setting, user_setting};
@@ -21,8 +21,6 @@ const MESSAGES_MAX: usize = 50_000;
 const ENTRIES_MAX: usize = 1_000;
 /// The shortest password that is too long, in characters.
 const PASSWORD_LENGTH_OVER: usize = PASSWORD_LENGTH_MAX + 1;
-/// The longest name of a channel, in characters.
-const CHANNEL_LENGTH_MAX: usize = 60;
 
 /// A mistake, and where it is.
 pub(super) struct Mistake {
@@ -258,7 +256,7 @@ fn check_file_path(at: &At<'_>, path: &str) -> Checked {
 }
 
 fn check_channel(at: &At<'_>, channel: &Channel, seed: &SeedDocument, names: &Names<'_>) -> Checked {
-    check_length(&at.key("name"), "the name of a channel", &channel.name, CHANNEL_LENGTH_MAX)?;
+    check_length(&at.key("name"), "the name of a channel", &channel.name, CHANNEL_NAME_LENGTH_MAX)?;
     if let Some(folder) = &channel.folder
         && !seed.folders.iter().any(|known| known.name == *folder)
     {

@@ -3,7 +3,7 @@
 use super::manifest::{Entry, Manifest};
 use super::paced::Paced;
 use super::place::names;
-use super::{Backups, CHECKPOINTS, copy, manifest};
+use super::{Backups, copy, manifest};
 use crate::base;
 use crate::checkpoint;
 use crate::error::StoreError;
@@ -102,10 +102,14 @@ struct Adding<'b> {
 impl Adding<'_> {
     /// Adds the newest checkpoint of each organization.
     fn add_checkpoints(&mut self) -> Result<(), StoreError> {
-        for realm in self.realms_in(CHECKPOINTS)? {
-            let newest = checkpoint::newest_in(&self.data.join(CHECKPOINTS).join(&realm));
+        for realm in self.realms_in(checkpoint::FOLDER)? {
+            let newest = checkpoint::newest_in(&self.data.join(checkpoint::FOLDER).join(&realm));
             let Some(sequence) = newest else { continue };
-            self.add_unless_known(&format!("{CHECKPOINTS}/{realm}/{}", checkpoint::file_name(sequence)))?;
+            self.add_unless_known(&format!(
+                "{}/{realm}/{}",
+                checkpoint::FOLDER,
+                checkpoint::file_name(sequence)
+            ))?;
         }
         Ok(())
     }

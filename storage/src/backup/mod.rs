@@ -33,9 +33,6 @@ use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
 
-/// The folder of checkpoints in a data folder.
-const CHECKPOINTS: &str = "checkpoints";
-
 const MARK: &str = "backup";
 const MARK_TEXT: &str = "millstream backup 1\n";
 

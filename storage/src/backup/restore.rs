@@ -1,7 +1,7 @@
 //! Restoring a backup into a new data folder, as of the backup or of an earlier time.
 
 use super::place::names;
-use super::{Backups, CHECKPOINTS, Entry, Manifest, manifest};
+use super::{Backups, Entry, Manifest, manifest};
 use crate::checkpoint;
 use crate::error::StoreError;
 use crate::log::{self, LogError};
@@ -38,7 +38,7 @@ pub fn restore(backups: &Backups, data: &Path, time: Option<u64>) -> Result<Rest
     let manifest = choose(backups, time)?;
     prepare(data)?;
     let mut restored = Restored { at: manifest.at, ..Restored::default() };
-    let is_later = |path: &str| path == "format" || time.is_some() && path.starts_with(CHECKPOINTS);
+    let is_later = |path: &str| path == "format" || time.is_some() && path.starts_with(checkpoint::FOLDER);
     for (path, entry) in manifest.files.iter().filter(|(path, _)| !is_later(path)) {
         restored.file(backups, data, (path, entry))?;
     }
@@ -90,11 +90,8 @@ fn checkpoints_until(
     let mut found: BTreeMap<u32, (u64, String, Entry)> = BTreeMap::new();
     for at in backups.times()?.into_iter().filter(|at| *at <= newest.at) {
         for (path, entry) in manifest::read(&*backups.place, at)?.files {
-            let Some((folder, name)) =
-                path.strip_prefix("checkpoints/").and_then(|path| path.split_once('/'))
-            else {
-                continue;
-            };
+            let inside = path.strip_prefix(checkpoint::FOLDER).and_then(|path| path.strip_prefix('/'));
+            let Some((folder, name)) = inside.and_then(|path| path.split_once('/')) else { continue };
             let is_of = |realm: &&u32| checkpoint::folder_name(RealmId(**realm)) == folder;
             let (Some(realm), Some(sequence)) = (ends.keys().find(is_of), checkpoint::sequence_of(name))
             else {

@@ -5,7 +5,7 @@
 //! them repeats the step.
 
 use super::{Bases, FOLDER, first_of};
-use crate::checkpoint::{Checkpoints, Pace};
+use crate::checkpoint::{self, Checkpoints, Pace};
 use crate::error::StoreError;
 use crate::log::RealmLog;
 use crate::replay::decode_frame;
@@ -55,7 +55,7 @@ pub fn keep(data: &Path, log: &dyn RealmLog, keeping: &Keeping, pace: &Pace) -> 
     let realm = keeping.realm;
     let bases = Bases::of(&data.join(FOLDER), realm);
     bases.remove_unfinished()?;
-    let checkpoints = Checkpoints::of(&data.join("checkpoints"), realm).sequences();
+    let checkpoints = Checkpoints::of(&data.join(checkpoint::FOLDER), realm).sequences();
     // A checkpoint is only used with the frame that it stands for.
     let limit =
         checkpoints.last().map_or(keeping.stored, |oldest| oldest.saturating_sub(1).min(keeping.stored));

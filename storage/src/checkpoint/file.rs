@@ -19,6 +19,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
+/// The folder of checkpoints in a data folder.
+pub(crate) const FOLDER: &str = "checkpoints";
+
 /// The version of the content. A file with another one is not used.
 const VERSION: u32 = 2;
 

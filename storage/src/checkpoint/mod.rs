@@ -27,7 +27,7 @@ pub use advance::{Advanced, advance};
 pub use pace::Pace;
 pub use start::{Started, complete_trees, start_from};
 
-pub(crate) use file::{list as sequences_in, name_of as file_name, sequence_of};
+pub(crate) use file::{FOLDER, list as sequences_in, name_of as file_name, sequence_of};
 
 use crate::codec::{RECORD_BYTES_MAX, encode};
 use crate::error::StoreError;
