@@ -2,10 +2,9 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
-use super::offline::with_folder;
+use super::offline::{ask, with_folder};
 use super::progress::Bar;
 use crate::admin::{self, AdminRequest, Answer};
-use crate::config::Config;
 use std::time::Duration;
 
 /// How often the server is asked how far it is.
@@ -66,10 +65,4 @@ fn show(answer: &Answer, bar: &mut Bar) -> bool {
         bar.set(number("done"), number("all"));
     }
     answer.value["state"] != "running"
-}
-
-fn ask(config: &Config, request: &AdminRequest) -> Result<Option<Answer>, CliError> {
-    let what = "cannot reach the running server";
-    let asked = admin::ask(&config.data, request).map_err(|reason| CliError::System { what, reason })?;
-    asked.transpose().map_err(CliError::Refused)
 }

@@ -2,7 +2,7 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
-use super::offline::with_folder;
+use super::offline::{ask, with_folder};
 use super::progress::Bar;
 use super::signal::Signals;
 use crate::admin::{self, AdminRequest, Answer};
@@ -64,12 +64,6 @@ pub fn run(args: &ExportArgs) -> Result<(), CliError> {
     };
     args.data.print(&answer);
     Ok(())
-}
-
-fn ask(config: &Config, request: &AdminRequest) -> Result<Option<Answer>, CliError> {
-    let what = "cannot reach the running server";
-    let asked = admin::ask(&config.data, request).map_err(|reason| CliError::System { what, reason })?;
-    asked.transpose().map_err(CliError::Refused)
 }
 
 /// Waits for the export of a running server.

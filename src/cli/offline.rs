@@ -14,10 +14,8 @@ use std::sync::Arc;
 /// Executes a request on the server that runs on the data folder, or on the folder itself if none does.
 pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<Answer, CliError> {
     let config = data.load()?;
-    let what = "cannot reach the running server";
-    let asked = admin::ask(&config.data, &request).map_err(|reason| CliError::System { what, reason })?;
-    if let Some(answered) = asked {
-        return answered.map_err(CliError::Refused);
+    if let Some(answer) = ask(&config, &request)? {
+        return Ok(answer);
     }
     if matches!(request, AdminRequest::LogLevel { .. } | AdminRequest::Reload | AdminRequest::Probe) {
         let data = config.data.display();
@@ -27,6 +25,16 @@ pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<
         )));
     }
     with_folder(&config, creates, async |server| admin::execute(&server, request).await)
+}
+
+/// The answer of the server that runs on a data folder; none if no server does.
+///
+/// # Errors
+/// `Refused` by the server, `System` when it cannot be reached.
+pub fn ask(config: &Config, request: &AdminRequest) -> Result<Option<Answer>, CliError> {
+    let what = "cannot reach the running server";
+    let asked = admin::ask(&config.data, request).map_err(|reason| CliError::System { what, reason })?;
+    asked.transpose().map_err(CliError::Refused)
 }
 
 /// Opens a data folder, does the work and closes it again. Fails if a server uses the folder.
