@@ -50,7 +50,7 @@ pub enum ServeError {
     /// The address is in use, or not an address of this machine.
     #[error("cannot listen on {address}: {reason}; --listen chooses another address or port")]
     Bind { address: SocketAddr, reason: std::io::Error },
-    /// The same for the address of mail in.
+    /// The address of mail in is in use, or not an address of this machine.
     #[error("cannot listen on {address} for e-mail: {reason}; see [mail.incoming] in the configuration")]
     BindMail { address: SocketAddr, reason: std::io::Error },
     /// The data folder cannot be opened, read or written.
@@ -79,7 +79,7 @@ pub enum ServeError {
     /// The server's own thread could not be started.
     #[error("cannot start the HTTP threads: {0}")]
     Start(#[from] std::io::Error),
-    /// The same for the address of metrics.
+    /// The address of metrics is in use, or not an address of this machine.
     #[error("cannot listen on {address} for metrics: {reason}; see [metrics] in the configuration")]
     BindMetrics { address: SocketAddr, reason: std::io::Error },
     /// The certificate for HTTPS cannot be used.

@@ -47,7 +47,7 @@ pub(crate) fn draft_notice(
     draft_notice_with(&RealmMarkdown::of_message(realm, directory, author), directory, content)
 }
 
-/// The same with a given Markdown context.
+/// A notice as of [`draft_notice`], rendered with a given Markdown context.
 pub(crate) fn draft_notice_with(
     context: &RealmMarkdown<'_>,
     directory: &Directory,

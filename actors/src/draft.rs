@@ -91,7 +91,7 @@ pub(crate) fn check_group_mentions(draft: &Draft, directory: &Directory) -> Resu
     check_mentioned_groups(&draft.rendered, &draft.sender, directory)
 }
 
-/// The same for the text of an edit.
+/// Refuses the text of an edit that mentions a group, not silently, which its sender may not mention.
 pub(crate) fn check_mentioned_groups(
     rendered: &Rendered,
     sender: &User,

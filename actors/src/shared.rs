@@ -123,7 +123,7 @@ impl RealmShared {
         self.read_record(id, own)
     }
 
-    /// The same for callers that have locked the view.
+    /// The record of [`Self::own_record`], for callers that have locked the view.
     pub fn own_record_in(&self, view: &View, id: MessageId) -> Result<Option<Arc<Message>>, StoreError> {
         self.read_record(id, StoredRecord::find(view, id))
     }

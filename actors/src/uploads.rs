@@ -79,7 +79,7 @@ pub(crate) fn claimed_files(
     ids
 }
 
-/// The same for a message to send. Locks the view only for texts that name files.
+/// Adds the files that a message to send claims. Locks the view only for texts that name files.
 pub(crate) fn claim_for(realm: &RealmShared, draft: &mut Draft) {
     if !draft.rendered.upload_paths.is_empty() {
         claim_in(&realm.view.read(), draft);

@@ -186,13 +186,13 @@ pub struct Idle {
     /// Growth of the server's resident memory per poll, in bytes; absent if it is less than a quarter of the bare server's, because
     /// the server had freed memory to use again.
     pub server_bytes_per_connection: Option<f64>,
-    /// The same for the bare server of this run.
+    /// Growth of the bare server's resident memory per poll in this run, in bytes.
     pub bare_bytes_per_connection: f64,
     /// The growth per poll again, by the name of its expectation.
     pub bytes_per_poll: Option<f64>,
     /// From sending one message until the last receiver has it; absent if none got it.
     pub last_receipt_ms: Option<f64>,
-    /// The same for the bare server.
+    /// From sending one message to the bare server until the last receiver has it, in milliseconds.
     pub bare_last_receipt_ms: f64,
 }
 

@@ -418,7 +418,7 @@ impl Config {
         }
     }
 
-    /// The same configuration with another data folder.
+    /// This configuration with another data folder.
     pub fn with_data(self, data: PathBuf) -> Self {
         Self { data, ..self }
     }

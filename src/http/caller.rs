@@ -94,7 +94,8 @@ pub enum Login {
     None,
     /// Accounts, and clients without credentials where the organization has public access. The endpoint decides.
     Spectator,
-    /// The same; the API key may also be in the query of the URL, as `api_key`.
+    /// Accounts, and clients without credentials where the organization has public access; the API key may also be in the query of
+    /// the URL, as `api_key`. The endpoint decides.
     Link,
     /// Accounts; below `/json` also browsers that are not logged in, where the organization has public access. The
     /// endpoint decides.

@@ -33,13 +33,13 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 );
 
-/// The same for pages with a script, which comes from this server.
+/// The policy of pages that also have a script, which comes from this server.
 const SCRIPTED_PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src 'self'; form-action 'self'; \
      frame-ancestors 'none'; base-uri 'none'",
 );
 
-/// The same for pages whose script makes calls to this server.
+/// The policy of pages whose script makes calls to this server.
 const CALLING_PAGE_POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'unsafe-inline'; img-src 'self'; \
      form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -238,12 +238,12 @@ impl Reply {
         Body::Page { status, html, policy: PAGE_POLICY }.into()
     }
 
-    /// The same with a script of this server.
+    /// A web page as of [`Self::page`], with a script of this server.
     pub fn scripted_page(status: StatusCode, html: String) -> Self {
         Body::Page { status, html, policy: SCRIPTED_PAGE_POLICY }.into()
     }
 
-    /// The same with a script that makes calls to this server.
+    /// A web page as of [`Self::page`], with a script that makes calls to this server.
     pub fn calling_page(status: StatusCode, html: String) -> Self {
         Body::Page { status, html, policy: CALLING_PAGE_POLICY }.into()
     }
@@ -258,7 +258,7 @@ impl Reply {
         Self::stream_with(StatusCode::OK, headers, size, bytes)
     }
 
-    /// The same with another status.
+    /// A response of a status with these headers and a body of known size in bytes, as a stream.
     pub fn stream_with(
         status: StatusCode,
         headers: Vec<(HeaderName, HeaderValue)>,

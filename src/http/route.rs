@@ -112,49 +112,49 @@ impl Route {
         Self { method, path, login, limit, body, offered, origins, protocol: None, start }
     }
 
-    /// The same row, not offered below `/json`: logins of programs.
+    /// This row, not offered below `/json`: logins of programs.
     pub fn with_key_only(mut self) -> Self {
         self.offered = Offered::WithKey;
         self
     }
 
-    /// The same row, with a web session as well as with an API key.
+    /// This row, with a web session as well as with an API key.
     pub fn file(mut self) -> Self {
         self.offered = Offered::File;
         self
     }
 
-    /// The same row, as a page of a browser, with the origins that it has.
+    /// This row, as a page of a browser, with the origins that it has.
     pub fn local_page(mut self) -> Self {
         self.offered = Offered::Page;
         self
     }
 
-    /// The same row, as a page of a browser.
+    /// This row, as a page of a browser, for the server's own origin only.
     pub fn page(mut self) -> Self {
         (self.offered, self.origins) = (Offered::Page, Origins::Own);
         self
     }
 
-    /// The same row, with the headers of a protocol.
+    /// This row, with the headers of a protocol.
     pub fn of_protocol(mut self, protocol: &'static Protocol) -> Self {
         self.protocol = Some(protocol);
         self
     }
 
-    /// The same row, with the body read by the handler.
+    /// This row, with the body read by the handler.
     pub fn streaming(mut self) -> Self {
         self.body = Body::Stream;
         self
     }
 
-    /// The same row for the server's own origin only: web pages for people, and endpoints for operators.
+    /// This row for the server's own origin only: web pages for people, and endpoints for operators.
     pub fn own_origin(mut self) -> Self {
         self.origins = Origins::Own;
         self
     }
 
-    /// The same row, restricted to the local machine on a development server, which gives out keys and e-mails.
+    /// This row, restricted to the local machine on a development server, which gives out keys and e-mails.
     pub fn for_developers(mut self) -> Self {
         self.origins = Origins::Developers;
         self

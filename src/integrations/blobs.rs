@@ -147,7 +147,7 @@ pub struct KnownBlob {
 #[derive(Clone)]
 pub struct Blobs {
     store: Arc<dyn ObjectStore>,
-    /// The same, without a limit on how long reading a whole file may take.
+    /// The store of the same files, without a limit on how long reading a whole file may take.
     streaming: Arc<dyn ObjectStore>,
     /// Makes URLs at the store itself, if clients are sent there.
     signer: Option<Arc<AmazonS3>>,

@@ -89,7 +89,7 @@ struct Bar {
     height: u64,
 }
 
-/// The same for API clients.
+/// What the page says, as JSON for API clients.
 #[derive(Serialize)]
 struct About<'a> {
     server: &'static str,

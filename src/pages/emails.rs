@@ -25,7 +25,7 @@ pub async fn emails_html(app: App) -> HandlerResult {
     page(StatusCode::OK, &EmailsPage { mails: &list(&app)?.all(), kept_max: MAILS_KEPT_MAX })
 }
 
-/// The same as JSON.
+/// All e-mails, newest first, as JSON.
 pub async fn emails_json(app: App) -> HandlerResult {
     reply(&Emails { emails: list(&app)?.all() })
 }

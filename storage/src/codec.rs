@@ -18,8 +18,8 @@ pub const RECORDS: i32 = if cfg!(feature = "next-records") { 2 } else { 1 };
 /// The version that is written for records that are not compressed.
 const VERSION: u8 = 1;
 
-/// The same as version 1, with what follows the version byte compressed: its length before as four bytes, little
-/// endian, and an LZ4 block.
+/// The version of records that are compressed: version 1, where what follows the version byte is its length before as four bytes,
+/// little endian, and an LZ4 block.
 const COMPRESSED_VERSION: u8 = 2;
 
 /// Records longer than this many bytes are compressed.
@@ -60,7 +60,7 @@ pub fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
     encoded
 }
 
-/// The same, with a buffer that may have room already: the size of a record is not known before.
+/// Encodes a record in a buffer that may have room already: the size of a record is not known before.
 fn encode_in<T: Serialize>(bytes: &mut Vec<u8>, record: &T) -> Result<Vec<u8>, StoreError> {
     let failed = |error: bincode::Error| StoreError::Encode(error.to_string());
     bytes.push(VERSION);

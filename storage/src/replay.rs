@@ -36,7 +36,7 @@ pub(crate) fn replay_until(
     replay_frames(frames, trees, (realm, upto), view, goes_on)
 }
 
-/// The same with frames from another source, which begin with the one after those that `view` reflects.
+/// Applies frames from another source, which begin with the one after those that `view` reflects, and writes the rows.
 pub(crate) fn replay_frames(
     frames: impl Iterator<Item = Result<FrameBytes, StoreError>>,
     trees: &Trees,

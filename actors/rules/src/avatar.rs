@@ -55,7 +55,7 @@ pub fn avatar_url(
     }
 }
 
-/// The same, never null.
+/// `avatar_url` for a viewer whose client does not make Gravatar URLs; never null.
 pub fn shown_avatar_url(dir: &Directory, viewer: &User, user: &User, size: AvatarSize) -> String {
     avatar_url(dir, Some(viewer), user, false, size).unwrap_or_else(|| public_avatar_url(dir, user, size))
 }

@@ -69,13 +69,13 @@ pub enum RuleError {
     /// The channel does not exist, or the requester may not know that it does.
     #[error("Invalid channel ID")]
     InvalidChannelId,
-    /// The same, requested by name.
+    /// The channel does not exist, or the requester, who named it, may not know that it does.
     #[error("Invalid channel name '{name}'")]
     InvalidChannelName { name: String },
     /// The destination of a message does not exist; `name` is stripped. The edge repeats the escaped name as `stream`.
     #[error("Channel '{name}' does not exist")]
     ChannelDoesNotExist { name: String },
-    /// The same, requested by id. The edge repeats it as `stream_id`.
+    /// The destination of a message, given by id, does not exist. The edge repeats it as `stream_id`.
     #[error("Channel with ID '{id}' does not exist")]
     ChannelIdDoesNotExist { id: i64 },
     /// Channels that the requester may not subscribe to or add subscribers to.

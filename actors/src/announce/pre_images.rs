@@ -59,7 +59,7 @@ impl PreImages {
         before
     }
 
-    /// The same for a frame that was applied long ago, with the directory before it.
+    /// The values before a frame that was applied long ago, with the directory before it.
     pub(super) fn replayed(
         view: &View,
         directory: &Directory,

@@ -42,7 +42,7 @@ pub(super) fn peers(context: &EventContext<'_>, channel: &Channel, except: &[Use
         .collect()
 }
 
-/// The same among those who can receive events, in proportion to them and not to the members. It must be the last event of a
+/// The [`peers`] among those who can receive events, in proportion to them and not to the members. It must be the last event of a
 /// fact, because the numbers of others may not depend on who listens.
 fn listening_peers(context: &EventContext<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
     let Some(listening) = context.listening else { return peers(context, channel, except) };

@@ -169,7 +169,8 @@ impl Cluster {
         self.is_ready_with(&self.table())
     }
 
-    /// The same with a copy of the tables: one from before the lease may not know that others own something now.
+    /// Whether this node may answer by a copy of the tables: one from before the lease may not know that others own something
+    /// now.
     fn is_ready_with(&self, table: &Table) -> bool {
         let since = self.control.lease().valid_since();
         since.zip(table.read_at).is_some_and(|(since, read_at)| since <= read_at)

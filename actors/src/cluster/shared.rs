@@ -83,8 +83,8 @@ impl Cluster {
         left.is_ok()
     }
 
-    /// The same for a node that has just joined: nothing is archived while a node has left no mark. On a thread of its own,
-    /// because a bucket is used through a runtime, and the caller may be on another one.
+    /// Shows the other nodes that this one, which has just joined, uses the same files: nothing is archived while a node has left no
+    /// mark. On a thread of its own, because a bucket is used through a runtime, and the caller may be on another one.
     pub(super) fn leave_first_mark(&self, bases: &Path) {
         let leave = || match self.shared_store(bases) {
             Ok(Some(store)) => _ = self.leave_mark(&store),

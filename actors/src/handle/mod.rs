@@ -141,7 +141,7 @@ impl RealmHandle {
         self.send_to_channel_ending(draft, None)
     }
 
-    /// The same, in one frame with the end of a job or of a scheduled message.
+    /// Sends to a topic, in one frame with the end of a job or of a scheduled message.
     #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
     pub(crate) fn send_to_channel_ending(
         &self,
@@ -162,7 +162,7 @@ impl RealmHandle {
         self.send_direct_ending(draft, None)
     }
 
-    /// The same, in one frame with the end of a job or of a scheduled message.
+    /// Sends a direct message, in one frame with the end of a job or of a scheduled message.
     #[expect(clippy::manual_async_fn, reason = "the future of an async function holds its argument twice")]
     pub(crate) fn send_direct_ending(
         &self,

@@ -67,7 +67,7 @@ impl MessageSnapshot {
         self.read_from(&realm.shared)
     }
 
-    /// The same for callers inside this package.
+    /// Reads the bodies as [`Self::read`] does, for callers inside this package.
     pub(crate) fn read_from(mut self, realm: &RealmShared) -> Result<Vec<FetchedMessage>, DomainError> {
         let mut left = PAGE_HISTORY_BYTES_MAX;
         for mut message in read_as_sent(realm, &self.stored)? {

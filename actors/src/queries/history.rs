@@ -32,7 +32,7 @@ impl HistorySnapshot {
         Some(Self::of(view, id))
     }
 
-    /// The same for callers that decide themselves who may read the message.
+    /// The history of a message, for callers that decide themselves who may read it.
     pub fn of(view: &View, id: MessageId) -> Self {
         let (own, unstored) = (view.recent.get(id).cloned(), view.versions.of(id));
         let erased_before = view.versions.erased_before(id);

@@ -76,7 +76,7 @@ impl SerializedCommand for RemoveAttachment {
 pub(crate) struct ExpireAttachments {
     /// Files that are unclaimed since this time or longer.
     pub until: Timestamp,
-    /// The same for files that messages named before: the last of these was deleted or edited.
+    /// Files that messages named before, of which the last was deleted or edited at this time or earlier.
     pub released_until: Timestamp,
 }
 

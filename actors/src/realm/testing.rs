@@ -15,7 +15,7 @@ pub(crate) fn decide<C: SerializedCommand>(
     decide_with(realm, command, &|_| None)
 }
 
-/// The same, with direct conversations that are not durable yet.
+/// Decides a command from the durable state and direct conversations that are not durable yet.
 pub(crate) fn decide_with<C: SerializedCommand>(
     realm: &Arc<RealmShared>,
     command: C,

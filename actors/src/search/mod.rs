@@ -60,7 +60,7 @@ struct State {
     index: Option<Index>,
     /// Messages that the index does not have as they are now.
     tail: RoaringBitmap,
-    /// The same, while they are being added.
+    /// Messages that are being added, which the index does not have as they are now.
     writing: RoaringBitmap,
     /// Messages that were deleted since the last commit.
     gone: RoaringBitmap,

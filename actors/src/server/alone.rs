@@ -31,7 +31,7 @@ impl Server {
         false
     }
 
-    /// The same for one that another node may just have made.
+    /// Whether an organization exists on another node, which may just have made it.
     pub async fn is_made_away(&self, _: &str) -> bool {
         false
     }

@@ -61,7 +61,7 @@ impl Server {
         self.cluster().is_some_and(is_known)
     }
 
-    /// The same for one that another node may just have made.
+    /// Whether an organization exists on another node, which may just have made it.
     pub async fn is_made_away(&self, subdomain: &str) -> bool {
         let Some(cluster) = self.cluster() else { return false };
         let start = Instant::now();

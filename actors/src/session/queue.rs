@@ -72,7 +72,7 @@ impl Queue {
         Self { events: VecDeque::new(), acknowledged: after as i64, was_polled: false, events_max, charge }
     }
 
-    /// The same queue, still empty, with its bytes counted in an account and a status.
+    /// This queue, still empty, with its bytes counted in an account and a status.
     pub fn charged(mut self, account: Arc<AccountBytes>, status: Arc<QueueStatus>) -> Self {
         self.charge = Charge { account, status };
         self

@@ -121,7 +121,7 @@ impl Target {
         Ok(Self { address, host: host.to_owned(), tls })
     }
 
-    /// The same server, asked for another organization by its host name.
+    /// This server, asked for another organization by its host name.
     pub fn with_host(&self, host: &str) -> Self {
         Self { host: host.to_owned(), ..self.clone() }
     }

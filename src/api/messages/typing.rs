@@ -20,7 +20,7 @@ impl FromFields for EditTyping {
     }
 }
 
-/// The same with the message as a parameter.
+/// The parameters `op` and `message_id`.
 pub struct OldEditTyping {
     message: u32,
     typing: EditTyping,
@@ -41,7 +41,7 @@ pub async fn report(
     announce(&caller, id, is_start).await
 }
 
-/// The same at the older path.
+/// Notifies as [`report`] does, at the older path, where the message is a parameter.
 pub async fn report_at_old_path(caller: Caller, Params(params): Params<OldEditTyping>) -> HandlerResult {
     announce(&caller, MessageId(params.message), params.typing.is_start).await
 }

@@ -63,7 +63,7 @@ pub async fn serve(asked: Asked) -> HandlerResult {
     asked.send(Serving::Inline).await
 }
 
-/// The same, always as a download.
+/// Sends a file that the requester may read, always as a download.
 pub async fn download(asked: Asked) -> HandlerResult {
     asked.send(Serving::Download).await
 }

@@ -101,7 +101,7 @@ impl IncomingFile {
         Self::begin_at(app, new_path(realm, &file_name(name))?, name, content_type)
     }
 
-    /// The same, under a path that was chosen before.
+    /// Begins a file in the store, under a path that was chosen before.
     pub fn begin_at(
         app: &App,
         path_id: String,

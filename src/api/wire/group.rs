@@ -32,7 +32,7 @@ pub fn group_setting<'a>(directory: &Directory, setting: &'a GroupSetting) -> Gr
     GroupSettingJson(shown_group_setting(directory, setting))
 }
 
-/// The same for a computed value.
+/// A computed value of a permission setting, without deactivated users.
 pub fn group_setting_owned(directory: &Directory, setting: GroupSetting) -> GroupSettingJson<'static> {
     GroupSettingJson(Cow::Owned(shown_group_setting(directory, &setting).into_owned()))
 }

@@ -91,7 +91,7 @@ impl<'d> MessageWriter<'d> {
         self.push_with(out, message, flags, |writer, out| writer.push_body(out, message));
     }
 
-    /// The same for a message that is in memory: its body is encoded once for many pages.
+    /// Writes the object of a message that is in memory, whose body is encoded once for many pages.
     pub fn push_recent(&mut self, out: &mut Vec<u8>, message: &Arc<Message>, flags: Option<Flags>) {
         // What the form changes is not in the body of most messages.
         let is_cached = self.form.apply_markdown && !message.place.topic().is_empty();

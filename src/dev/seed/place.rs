@@ -32,7 +32,7 @@ impl<'a> At<'a> {
         Self::Entry(self, number)
     }
 
-    /// The same way, for as long as it is needed.
+    /// A copy of this way through the document that borrows nothing from it.
     pub fn place(&self) -> Place {
         let mut steps = Vec::new();
         let mut at = self;

@@ -45,7 +45,7 @@ impl Folder {
         file.parent().map_or(Ok(()), |parent| self.sync(parent))
     }
 
-    /// The same for a file of another file system.
+    /// Copies a file of another file system, which has its name when it is durable.
     pub fn copy(&self, file: &Path, name: &str) -> Result<(), Error> {
         let written = unfinished(self.file(name));
         let copied = std::fs::copy(file, &written).and_then(|_| {

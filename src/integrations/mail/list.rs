@@ -12,7 +12,7 @@ pub const MAILS_KEPT_MAX: usize = 200;
 /// A sent e-mail.
 #[derive(Clone, Debug, Serialize)]
 pub struct KeptMail {
-    /// The same as in `Message-ID`.
+    /// The header `Message-ID`.
     pub id: String,
     /// When it was sent, in seconds since 1970.
     pub sent: u64,

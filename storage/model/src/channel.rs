@@ -51,7 +51,7 @@ pub struct ChannelPermissions {
 }
 
 impl ChannelPermissions {
-    /// The same value for all permissions.
+    /// One value for all permissions of a channel.
     pub fn all(setting: GroupSetting) -> Self {
         Self {
             add_subscribers: setting.clone(),

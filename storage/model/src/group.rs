@@ -93,7 +93,7 @@ pub struct GroupPermissions {
 }
 
 impl GroupPermissions {
-    /// The same value for all permissions.
+    /// One value for all permissions of a group.
     pub fn all(setting: GroupSetting) -> Self {
         Self {
             add_members: setting.clone(),

@@ -24,7 +24,8 @@ const CREATE: &str =
 const OPEN: &str = "UPDATE millstream.realm_head SET epoch = greatest(epoch + 1, $2) WHERE realm = $1
     RETURNING epoch, first, seq, chain";
 
-/// The same if the slot of the realm is the node's, and the realm is served here. Both rows are locked against changes meanwhile.
+/// Fences all earlier owners if the slot of the realm is the node's, and the realm is served here. Both rows are locked against
+/// changes meanwhile.
 const OPEN_GUARDED: &str = "
 WITH slot AS (
     SELECT s.slot FROM millstream.slot s JOIN millstream.realm r ON r.slot = s.slot

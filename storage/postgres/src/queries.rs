@@ -47,7 +47,7 @@ impl Queries {
         answered.recv().map_err(|_| PgError::Closed)?
     }
 
-    /// The same for callers on the runtime.
+    /// Runs a statement as [`Self::run`] does, for callers on the runtime.
     pub(crate) async fn repeat(
         &self,
         sql: &'static str,

@@ -84,7 +84,7 @@ impl Reader {
         self.words(query, |part, lists| part.docs(lists, &[part.whole()]))
     }
 
-    /// The same for those of some messages only; the cost is that of these messages.
+    /// For each word of a query, those of some messages that have all of its terms; the cost is that of these messages.
     ///
     /// # Errors
     /// When files are damaged.
@@ -93,7 +93,8 @@ impl Reader {
         Ok(found.into_iter().map(|found| found & ids).collect())
     }
 
-    /// The same for the messages that have one of the words, by its number; the cost is that of these messages.
+    /// For each word of a query, the messages that have all of its terms, among those that have one of the words, by its number;
+    /// the cost is that of these messages.
     ///
     /// # Errors
     /// When files are damaged.

@@ -110,7 +110,7 @@ impl Bases {
         self.make_from(log, (upto, pace), |trees| self.load_into(log, trees))
     }
 
-    /// The same from what `load` writes to empty trees, and the frames after it.
+    /// Makes the base of frame `upto` from what `load` writes to empty trees, and the frames after it.
     pub(crate) fn make_from(
         &self,
         log: &dyn RealmLog,

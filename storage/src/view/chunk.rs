@@ -222,7 +222,7 @@ pub fn append(chunk: &mut Vec<u8>, id: MessageId, record: &[u8]) -> Result<Messa
     Ok(append_after(chunk, last.map_or(MessageId::ZERO, |(last, _)| last), id, record))
 }
 
-/// The same for a chunk whose last message is known.
+/// Adds an entry to a plain chunk whose last message is known. Returns the last message of the chunk.
 pub fn append_after(chunk: &mut Vec<u8>, last: MessageId, id: MessageId, record: &[u8]) -> MessageId {
     if last < id {
         push(chunk, id, record);
@@ -256,7 +256,7 @@ pub fn packed(chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     }
 }
 
-/// The same, in a buffer with room for it.
+/// The chunk as it is stored, compressed in a buffer with room for it.
 fn packed_in(stored: &mut [u8], chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
     let (head, frame) = stored.split_at_mut(PACKED_HEAD_BYTES);
     head[0] = PACKED_VERSION;

@@ -401,7 +401,7 @@ impl UserMessages {
         }
     }
 
-    /// The same, mutable.
+    /// The set for a flag, to be changed; `None` for flags that are not stored per user.
     pub fn set_mut(&mut self, flag: model::Flag) -> Option<&mut RoaringBitmap> {
         use model::Flag::*;
         match flag {

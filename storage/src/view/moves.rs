@@ -146,7 +146,7 @@ impl Relocation {
         self.apply_with(own, CARRIED_EDITS_MAX)
     }
 
-    /// The same, with at most `moves_max` moves in its history.
+    /// Applies the moves to a message, with at most `moves_max` of them in its history.
     pub fn apply_with(&self, own: &Message, moves_max: usize) -> Message {
         let mut message = own.clone();
         let mut history = VecDeque::new();

@@ -26,7 +26,7 @@ impl View {
         self.is_delivered_at(user, Spot::of(message), message.id)
     }
 
-    /// The same for a message at `spot`.
+    /// Whether a message at `spot` was delivered to a user.
     pub(super) fn is_delivered_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
         match spot {
             Spot::Channel(channel) => self.is_delivered_in(user, channel, id),
@@ -40,7 +40,7 @@ impl View {
         self.is_delivered_by(subscription.map(|own| &**own), user, channel, id)
     }
 
-    /// The same for a user whose subscription to the channel is known.
+    /// Whether a message of a channel was delivered to a user whose subscription to it is known.
     pub(super) fn is_delivered_by(
         &self,
         subscription: Option<&Subscription>,
@@ -105,7 +105,7 @@ impl View {
         self.has_at(user, Spot::of(message), message.id)
     }
 
-    /// The same for a message at `spot`.
+    /// Whether a message at `spot` is in a user's own history.
     pub fn has_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
         let mine = self.messages.users.get(&user);
         mine.is_some_and(|mine| mine.historical.contains(id.0)) || self.is_delivered_at(user, spot, id)
@@ -116,7 +116,7 @@ impl View {
         self.delivered_among(user, ids) | self.flagged_from_outside(user, ids)
     }
 
-    /// The same for messages of one channel.
+    /// The subset of the messages of one channel that is in a user's own history.
     pub fn accessible_in_channel(
         &self,
         user: UserId,

@@ -21,7 +21,7 @@ const REACTION_BYTES: usize = 128;
 #[derive(Debug, Default)]
 pub struct RecentMessages {
     messages: BTreeMap<MessageId, (Sequence, Arc<Message>)>,
-    /// The same by the frame that changed them last: a change makes an old message recent.
+    /// Ids of the messages by the frame that changed them last: a change makes an old message recent.
     order: BTreeSet<(Sequence, MessageId)>,
     bytes: usize,
     /// The newest frame that is in the trees; set by the writer of the trees.
@@ -45,7 +45,7 @@ impl RecentMessages {
         self.stored.clone()
     }
 
-    /// The same as a number.
+    /// The newest frame that is in the trees, as a number.
     pub fn stored_sequence(&self) -> Sequence {
         Sequence(self.stored.load(Ordering::Acquire))
     }

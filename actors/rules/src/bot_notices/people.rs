@@ -50,7 +50,7 @@ pub fn bot_channel_id_missing_text(bot_email: &str, channel: i64) -> String {
     )
 }
 
-/// The same, by name.
+/// To the owner of a bot that sent to a channel, by its name, that does not exist.
 pub fn bot_channel_missing_text(bot_email: &str, name: &str) -> String {
     format!(
         "Your bot `{bot_email}` tried to send a message to channel #**{name}**, but that channel does not \

@@ -180,7 +180,8 @@ pub(super) fn replace_matches(
     })
 }
 
-/// The same, where `read` also decides how far to skip without a match, and `None` ends the search.
+/// Replaces matches as [`replace_matches`] does, where `read` also decides how far to skip without a match, and `None` ends the
+/// search.
 pub(super) fn replace_or_skip(
     inline: &mut Inline<'_>,
     text: &str,

@@ -29,7 +29,7 @@ pub enum MessageSet {
     AllDirects,
     /// In direct conversations that a user participates in.
     DirectsWith(UserId),
-    /// The same with three participants or more.
+    /// In direct conversations of three participants or more, of whom a user is one.
     GroupDirectsWith(UserId),
     Sender(UserId),
     Flagged(Flag),

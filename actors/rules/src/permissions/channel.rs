@@ -152,7 +152,7 @@ pub fn sees_channel(dir: &Directory, user: &User, channel: &Channel) -> bool {
     sees_channel_as(dir, user, channel, dir.is_subscribed(channel.id, user.id))
 }
 
-/// The same for lists of many channels, whose writers know whether the user is subscribed.
+/// Whether a user may see a channel, for lists of many channels, whose writers know whether the user is subscribed.
 pub fn sees_channel_as(dir: &Directory, user: &User, channel: &Channel, is_subscribed: bool) -> bool {
     if channel.is_web_public || is_subscribed {
         return true;
@@ -170,7 +170,8 @@ pub fn sees_subscribers(dir: &Directory, user: &User, channel: &Channel) -> bool
     sees_subscribers_as(dir, user, channel, false) || dir.is_subscribed(channel.id, user.id)
 }
 
-/// The same for lists of many channels, whose writers know whether the user is subscribed.
+/// Whether a user may see the subscribers of a channel, for lists of many channels, whose writers know whether the user is
+/// subscribed.
 pub fn sees_subscribers_as(dir: &Directory, user: &User, channel: &Channel, is_subscribed: bool) -> bool {
     if channel.invite_only {
         return user.is_administrator() || is_subscribed;

@@ -19,7 +19,7 @@ pub const LEGACY_DISPLAY: &[&str] = &[
     "web_home_view",
 ];
 
-/// The same for clients that request `update_global_notifications`.
+/// Settings that such clients read at the top of a registration, if they request `update_global_notifications`.
 pub const LEGACY_NOTIFICATIONS: &[&str] = &[
     "desktop_icon_count_display",
     "email_notifications_batching_period_seconds",

@@ -22,7 +22,7 @@ impl Fetch {
         Self { words: None, without: Some(word) }
     }
 
-    /// The same types but this one.
+    /// These types without one of them.
     pub fn leaving_out(self, word: &'static str) -> Self {
         Self { without: Some(word), ..self }
     }

@@ -77,7 +77,7 @@ impl Directory {
         of_user(&self.personal.scheduled, user)
     }
 
-    /// The same in the order in which they are due.
+    /// All scheduled messages and reminders of a user, in the order in which they are due.
     pub fn scheduled_in_order(&self, user: UserId) -> Vec<(ScheduledMessageId, &Arc<ScheduledMessage>)> {
         let mut all: Vec<_> = self.scheduled_messages(user).collect();
         all.sort_by_key(|(id, message)| (message.due, *id));

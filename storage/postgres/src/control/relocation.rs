@@ -13,7 +13,7 @@ ids AS (SELECT setval('millstream.realm_ids', greatest(last_value, $1::bigint)) 
 INSERT INTO millstream.realm (realm, subdomain, slot, changed, place, secret)
 SELECT $1, $2, 0, v.version, 'arriving', $3::bytea FROM v, ids ON CONFLICT DO NOTHING RETURNING realm";
 
-/// The same for one that was here before.
+/// Enters an organization that was here before and is about to be moved back.
 const RETURN: &str = "
 WITH v AS (UPDATE millstream.cluster SET version = version + 1 RETURNING version)
 UPDATE millstream.realm r SET place = 'arriving', changed = v.version FROM v
@@ -146,7 +146,7 @@ impl Control {
         Ok(!self.change(RESERVE, params)?.is_empty())
     }
 
-    /// The same for an organization that was here before; false if it is not away.
+    /// Enters an organization that was here before and is about to be moved back; false if it is not away.
     ///
     /// # Errors
     /// Those of the database.

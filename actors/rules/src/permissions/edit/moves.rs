@@ -69,8 +69,8 @@ impl MovePlan {
         self.check_allowed(total, allowed, first_allowed)
     }
 
-    /// The same from counts: of the messages of the topic that the requester can read, of those that may move, and the
-    /// first message that may.
+    /// Decides as [`Self::check_ages`] from counts: of the messages of the topic that the requester can read, of those that may
+    /// move, and the first message that may.
     pub fn check_allowed(
         &self,
         total: usize,
