@@ -130,7 +130,7 @@ async fn check_settings(session: &Session, requirements: Requirements) -> Result
         }
     }
     if show(session, "data_checksums").await? != "on" {
-        tracing::warn!("the database has no data checksums: damage on its disks is not noticed");
+        tracing::warn!("the database has no data checksums: disk corruption would not be detected");
     }
     if wrong.is_empty() { Ok(()) } else { Err(PgError::Unsafe(wrong.join("; "))) }
 }
