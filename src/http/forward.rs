@@ -20,16 +20,16 @@ use std::time::{Duration, Instant};
 
 /// How long a request waits for an owner of its organization.
 const WAIT_MAX: Duration = Duration::from_secs(12);
-/// The same for a request that another node has passed on: that node waits, too.
+/// How long a request that another node has passed on waits for an owner of its organization: that node waits, too.
 const WAIT_PASSED_MAX: Duration = Duration::from_secs(3);
 /// How often it is tried again without a change of the tables.
 const TICK: Duration = Duration::from_millis(20);
 /// How often a request that reads is answered anew, because its organization was moved meanwhile.
-const AGAIN_MAX: usize = 3;
+const RETRIES_MAX: usize = 3;
 
 /// Paths that are about this node and not about an organization.
 const OWN_PATHS: [&str; 2] = ["/health", "/metrics"];
-/// The same of development servers.
+/// Paths of development servers that are about this node and not about an organization.
 const OWN_DEVELOPMENT_PATHS: [&str; 2] = ["/dev/", "/emails"];
 
 /// What becomes of a request.
@@ -51,7 +51,7 @@ pub async fn respond(
         return ask_nodes::answer(app, payload).await;
     }
     let method = request.method().clone();
-    for again in 0.. {
+    for retries in 0.. {
         let visit = match enter((gateway, app), request.request(), payload).await {
             Entered::Answered(response) => return response,
             Entered::Here(own, visit) => {
@@ -63,7 +63,7 @@ pub async fn respond(
         let was_moved =
             visit.as_ref().is_some_and(|visit| !visit.is_of(app.server.realm(visit.realm()).as_ref()));
         let is_refused = response.status().is_client_error() || response.status().is_server_error();
-        if !(was_moved && is_refused && is_reading(&method) && again < AGAIN_MAX) {
+        if !(was_moved && is_refused && is_reading(&method) && retries < RETRIES_MAX) {
             return if gateway.may_answer(&method, visit.as_ref()).await { response } else { lapsed() };
         }
         payload = Payload::None;

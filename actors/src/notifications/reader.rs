@@ -18,7 +18,7 @@ const TICK: Duration = Duration::from_secs(5);
 /// Interval of the check for due e-mails. Due times are data: a late check only delays an e-mail.
 const DUE_TICK: Duration = Duration::from_millis(500);
 /// Delay before committing a refused frame again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The position of the reader.
 struct Cursor {
@@ -101,7 +101,7 @@ impl Reader {
             let Ok(plan) = plan else {
                 // The trees cannot be read at the moment.
                 self.realm.notifications.check_all();
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(RETRY_DELAY).await;
                 continue;
             };
             cursor.upto = plan.upto;
@@ -120,9 +120,9 @@ impl Reader {
         facts.push(Fact::Push(Box::new(PushFact::NotificationCursorMoved(upto))));
         loop {
             match self.committer.commit_upkeep(&self.realm, facts.clone()).await {
-                Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
+                Err(DomainError::Overloaded) => tokio::time::sleep(RETRY_DELAY).await,
                 Err(DomainError::Paused(_)) if !self.realm.notifications.is_stopping() => {
-                    tokio::time::sleep(AGAIN).await;
+                    tokio::time::sleep(RETRY_DELAY).await;
                 }
                 result => return result,
             }

@@ -10,7 +10,7 @@ use model::job::JobOutcome;
 use std::time::Duration;
 
 /// Delay before storing a refused end again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 impl Worker {
     /// Ends a job with the follow-up of its delivery, however long that takes. False if nothing can be stored any more:
@@ -19,9 +19,9 @@ impl Worker {
         let refused = loop {
             match self.store(end.clone(), followup.as_ref()).await {
                 Ok(()) => return true,
-                Err(DomainError::Overloaded) => tokio::time::sleep(AGAIN).await,
+                Err(DomainError::Overloaded) => tokio::time::sleep(RETRY_DELAY).await,
                 Err(DomainError::Paused(_)) if !self.realm.outbox.is_stopping() => {
-                    tokio::time::sleep(AGAIN).await;
+                    tokio::time::sleep(RETRY_DELAY).await;
                 }
                 Err(error) => break error,
             }

@@ -19,7 +19,7 @@ use std::time::Duration;
 const ENDS_PER_FRAME: usize = 1000;
 
 /// Delay of the next check of an account's queues after one of them was ended for their size.
-const LIMIT_AGAIN: Duration = Duration::from_millis(5);
+const RECHECK_DELAY: Duration = Duration::from_millis(5);
 
 /// A registration that was decided.
 struct Decided {
@@ -166,7 +166,7 @@ impl RealmActor {
         }
         tracing::warn!(%queue, "the event queues of an account hold too many bytes; the largest was deleted");
         metrics::counter!("millstream_queues_overflowed_total").increment(1);
-        ctx.run_later(LIMIT_AGAIN, move |actor, ctx| actor.limit_queues(ctx, user));
+        ctx.run_later(RECHECK_DELAY, move |actor, ctx| actor.limit_queues(ctx, user));
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// How often the wall clock is compared with the due times.
 const TICK: Duration = Duration::from_millis(250);
 /// How long to wait before what could not be stored is tried again.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Lives on the organization's shard.
 pub(crate) struct Worker {
@@ -52,7 +52,9 @@ impl Worker {
     async fn begin_due(self: &Rc<Self>) {
         let claimed = match self.handle.execute(ClaimDue).await {
             Ok(claimed) => claimed,
-            Err(error) => return tracing::debug!(%error, "scheduled messages wait"),
+            Err(error) => {
+                return tracing::debug!(%error, "due scheduled messages could not be sent; they are retried");
+            }
         };
         let mut by_user: BTreeMap<UserId, Vec<Claimed>> = BTreeMap::new();
         for due in claimed {
@@ -83,8 +85,8 @@ impl Worker {
             }
             None => error,
         };
-        tracing::warn!(user = %claimed.user, id = %claimed.id, %error, "a scheduled message waits");
-        tokio::time::sleep(AGAIN).await;
+        tracing::warn!(user = %claimed.user, id = %claimed.id, %error, "a due scheduled message could not be sent; it is retried");
+        tokio::time::sleep(RETRY_DELAY).await;
     }
 
     async fn send(&self, claimed: &Claimed) -> Result<(), DomainError> {

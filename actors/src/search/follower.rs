@@ -29,10 +29,10 @@ const FEW: u64 = 2000;
 const FRAMES_MAX: u64 = 50_000;
 
 /// Delay after a failure; each further one is twice as long.
-const AGAIN: Duration = Duration::from_secs(5);
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 /// Longest delay after a failure.
-const AGAIN_MAX: Duration = Duration::from_secs(300);
+const RETRY_DELAY_MAX: Duration = Duration::from_secs(300);
 
 /// How often parts of an index with deleted messages are rewritten.
 const EXPUNGE_AFTER: Duration = Duration::from_secs(24 * 3600);
@@ -82,7 +82,7 @@ impl Followed {
             realm,
             log,
             retry: None,
-            delay: AGAIN,
+            delay: RETRY_DELAY,
             expunged: Instant::now(),
             was_full: false,
             lacked_space: false,
@@ -369,13 +369,13 @@ impl Followed {
                 state.writing.clear();
                 state.forget_words();
                 state.is_expunge_wanted &= !batch.expunges;
-                (self.retry, self.delay, self.was_full) = (None, AGAIN, false);
+                (self.retry, self.delay, self.was_full) = (None, RETRY_DELAY, false);
             }
             Ok(None) => state.put_back(batch),
             Err(error) => {
                 let is_full = self.lacked_space || self.is_full();
-                self.retry = Some(Instant::now() + if is_full { AGAIN } else { self.delay });
-                self.delay = (self.delay * 2).min(AGAIN_MAX);
+                self.retry = Some(Instant::now() + if is_full { RETRY_DELAY } else { self.delay });
+                self.delay = (self.delay * 2).min(RETRY_DELAY_MAX);
                 if !(is_full && self.was_full) {
                     tracing::warn!(%error, is_full, realm = %self.realm.id, "the search index cannot be written");
                 }

@@ -12,7 +12,9 @@ use tokio::sync::Semaphore;
 /// Connections at once; further ones are asked to come later.
 const CONNECTIONS_MAX: usize = 64;
 /// How long to wait after accepting failed.
-const AGAIN: Duration = Duration::from_millis(100);
+const RETRY_DELAY: Duration = Duration::from_millis(100);
+/// How long a client that is refused may take to read why.
+const REFUSAL_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Accepts connections until the server stops.
 pub async fn run_incoming(app: App, listener: std::net::TcpListener) {
@@ -40,7 +42,7 @@ pub async fn run_incoming(app: App, listener: std::net::TcpListener) {
             },
             Err(error) => {
                 tracing::warn!(%error, "a connection with mail could not be accepted");
-                tokio::time::sleep(AGAIN).await;
+                tokio::time::sleep(RETRY_DELAY).await;
             }
         }
     }
@@ -50,6 +52,6 @@ pub async fn run_incoming(app: App, listener: std::net::TcpListener) {
 fn refuse(mut stream: TcpStream) {
     actix_rt::spawn(async move {
         let line = b"421 4.3.2 too many connections, try again later\r\n";
-        let _ = tokio::time::timeout(AGAIN, stream.write_all(line)).await;
+        let _ = tokio::time::timeout(REFUSAL_TIMEOUT, stream.write_all(line)).await;
     });
 }
