@@ -3,7 +3,9 @@
 
 use crate::error::RuleError;
 use crate::settings;
+use model::directory::TopicPolicies;
 use model::{ChannelId, Directory, TopicKey, User, UserId, VisibilityPolicy};
+use std::collections::BTreeSet;
 
 /// Whether a topic is muted for a user: by its own policy, or because the channel is.
 pub fn is_muted(is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
@@ -112,8 +114,9 @@ pub fn merged_policy(
     visible_first.into_iter().find(|policy| *policy == moved || *policy == stays).unwrap_or(Inherit)
 }
 
-/// Changes of all users' policies when all of a topic (as far as the requester can see it) moves. Users who lose access
-/// lose the policy of the old topic. Moves within the same topic change nothing.
+/// Changes of all users' policies when all of a topic (as far as the requester can see it) moves, by user. Users who lose
+/// access lose the policy of the old topic. Moves within the same topic change nothing. Costs a step for each policy of
+/// the two topics.
 pub fn move_policies(
     dir: &Directory,
     (old_channel, old_topic): (ChannelId, &str),
@@ -121,25 +124,27 @@ pub fn move_policies(
     destination_had_messages: bool,
     loses_access: impl Fn(UserId) -> bool,
 ) -> Vec<PolicyMove> {
-    let (old_key, new_key) = (TopicKey::new(old_topic), TopicKey::new(new_topic));
     let mut moves = Vec::new();
-    if old_channel == new_channel && old_key == new_key {
+    if old_channel == new_channel && TopicKey::new(old_topic) == TopicKey::new(new_topic) {
         return moves;
     }
-    for user in dir.users() {
-        let moved = dir.topic_policy(user.id, old_channel, &old_key);
-        let stays = dir.topic_policy(user.id, new_channel, &new_key);
+    let of_old = dir.topic_policies(old_channel, old_topic);
+    let of_new = dir.topic_policies(new_channel, new_topic);
+    let users = [of_old, of_new].into_iter().flatten().flat_map(|policies| policies.keys().copied());
+    let users: BTreeSet<UserId> = users.collect();
+    let policy_in = |policies: Option<&TopicPolicies>, user| {
+        policies.and_then(|policies| policies.get(&user)).copied().unwrap_or_default()
+    };
+    for user in users {
+        let (moved, stays) = (policy_in(of_old, user), policy_in(of_new, user));
         let resets_old = moved != VisibilityPolicy::Inherit;
-        if !resets_old && stays == VisibilityPolicy::Inherit {
-            continue;
-        }
-        let merged = match loses_access(user.id) {
+        let merged = match loses_access(user) {
             true => stays,
             false => merged_policy(moved, stays, destination_had_messages),
         };
         let new = (merged != stays).then_some(merged);
         if resets_old || new.is_some() {
-            moves.push(PolicyMove { user: user.id, resets_old, new });
+            moves.push(PolicyMove { user, resets_old, new });
         }
     }
     moves
@@ -271,6 +276,25 @@ mod tests {
             ]
         );
         assert!(move_policies(&dir, old, (ChannelId(1), "LUNCH"), true, is_guest).is_empty());
+    }
+
+    #[test]
+    fn moving_a_topic_asks_only_about_users_with_policies() {
+        let mut dir = fixture::directory();
+        for (user, channel, name) in
+            [(fixture::MEMBER, 1, "lunch"), (fixture::OWNER, 2, "dinner"), (fixture::MODERATOR, 2, "lunch")]
+        {
+            let topic =
+                model::UserTopic { name: name.into(), policy: Followed, updated: model::Timestamp(1) };
+            dir.put_topic(user, ChannelId(channel), topic);
+        }
+        let asked = std::cell::RefCell::new(BTreeSet::new());
+        let loses_access = |user| {
+            asked.borrow_mut().insert(user);
+            false
+        };
+        move_policies(&dir, (ChannelId(1), "lunch"), (ChannelId(2), "dinner"), true, loses_access);
+        assert_eq!(asked.into_inner(), BTreeSet::from([fixture::MEMBER, fixture::OWNER]));
     }
 
     #[test]
