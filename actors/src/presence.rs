@@ -2,6 +2,7 @@
 
 use model::{Timestamp, UserId};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// When a user was last seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,13 +37,15 @@ const HIDDEN_SECS: u64 = 320;
 #[derive(Clone, Debug)]
 pub struct PresenceTable {
     users: BTreeMap<UserId, Presence>,
+    /// The number of each user's last change → the user.
+    updates: BTreeMap<u64, UserId>,
     last_update: u64,
 }
 
 impl PresenceTable {
     /// An empty table, as of now.
     pub fn starting(now: Timestamp) -> Self {
-        Self { users: BTreeMap::new(), last_update: now.0 }
+        Self { users: BTreeMap::new(), updates: BTreeMap::new(), last_update: now.0 }
     }
 
     /// Records a report; true if it should be broadcast: the user came online, became active, or was not reported for long.
@@ -65,6 +68,8 @@ impl PresenceTable {
             Report::Idle => (before.active, now),
             Report::Hidden => (before.active.map(|at| at.min(long_ago)), long_ago),
         };
+        self.updates.remove(&before.update);
+        self.updates.insert(self.last_update, user);
         self.users.insert(user, Presence { active, idle: Some(idle), update: self.last_update });
         true
     }
@@ -74,10 +79,16 @@ impl PresenceTable {
         self.users.get(&user).copied()
     }
 
-    /// All users with a change after number `update`, by id.
-    pub fn since(&self, update: Option<u64>) -> impl Iterator<Item = (UserId, Presence)> {
-        let after = update.unwrap_or(0);
-        self.users.iter().filter(move |(_, p)| p.update > after).map(|(user, p)| (*user, *p))
+    /// The users with a change after number `update`, by id, in proportion to their number. All users without a number, and
+    /// with one that was never issued.
+    pub fn since(&self, update: Option<u64>) -> Vec<(UserId, Presence)> {
+        let Some(update) = update.filter(|update| *update <= self.last_update) else {
+            return self.users.iter().map(|(user, presence)| (*user, *presence)).collect();
+        };
+        let changed = self.updates.range((Bound::Excluded(update), Bound::Unbounded));
+        let mut found: Vec<_> = changed.filter_map(|(_, user)| Some((*user, self.get(*user)?))).collect();
+        found.sort_unstable_by_key(|(user, _)| *user);
+        found
     }
 
     /// The number of the newest change; before the first, that of the start.
@@ -100,8 +111,23 @@ mod tests {
         assert!(!table.report(ada, Report::Active, start.plus_secs(20)));
         assert!(table.report(ada, Report::Active, start.plus_secs(70)));
         assert_eq!(table.last_update(), 1_070_000);
-        assert_eq!(table.since(Some(1_010_000)).count(), 1);
-        assert_eq!(table.since(Some(1_070_000)).count(), 0);
+        assert_eq!(table.since(Some(1_010_000)).len(), 1);
+        assert_eq!(table.since(Some(1_070_000)).len(), 0);
+    }
+
+    #[test]
+    fn changes_since_a_number_are_those_of_each_user_once_by_id() {
+        let start = Timestamp(1_000_000);
+        let mut table = PresenceTable::starting(start);
+        for (user, secs) in [(3, 0), (1, 1), (2, 2), (3, 100), (1, 101)] {
+            assert!(table.report(UserId(user), Report::Idle, start.plus_secs(secs)));
+        }
+        let users = |update| table.since(update).into_iter().map(|(user, _)| user.0).collect::<Vec<_>>();
+        assert_eq!(users(None), [1, 2, 3]);
+        assert_eq!(users(Some(1_002_000)), [1, 3]);
+        assert_eq!(users(Some(1_100_000)), [1]);
+        assert_eq!(users(Some(u64::MAX)), [1, 2, 3], "it was never issued");
+        assert_eq!(table.updates.len(), 3, "one number for each user");
     }
 
     #[test]

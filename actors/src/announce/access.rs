@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use storage::View;
 
+/// The users who can receive events, in order; none if every user may. Large audiences are narrowed to them.
+pub(crate) type Listening<'a> = Option<&'a dyn Fn() -> Vec<UserId>>;
+
 /// Users who may see a user.
 pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
     let users = directory.users();
@@ -20,13 +23,22 @@ pub(super) fn blind_guests(directory: &Directory, about: &User) -> BTreeSet<User
     blind.map(|guest| guest.id).collect()
 }
 
-/// The audience of events about a user: all who may see the user. Costs a step for each guest, or for each user if a guest
-/// may not see the user.
-pub(crate) fn viewers_of(directory: &Directory, about: &User) -> Audience {
-    match blind_guests(directory, about).is_empty() {
-        true => Audience::Everyone,
-        false => Audience::Users(everyone_who_sees(directory, about).into()),
+/// The audience of events about a user: all who may see the user, or (if a guest may not) those of them who can receive
+/// events, where that is known. Costs a step for each guest or for each of the latter, at most; otherwise for each user.
+pub(crate) fn viewers_of(directory: &Directory, about: &User, listening: Listening<'_>) -> Audience {
+    let listening = listening.map(|listening| listening());
+    let is_each_guest_asked =
+        listening.as_ref().is_none_or(|users| directory.guests().nth(users.len()).is_none());
+    if is_each_guest_asked && blind_guests(directory, about).is_empty() {
+        return Audience::Everyone;
     }
+    Audience::Users(match listening {
+        Some(users) => {
+            let sees = |user: &User| user.is_active && sees_user(directory, user, about);
+            users.into_iter().filter(|user| directory.user(*user).is_some_and(|user| sees(user))).collect()
+        }
+        None => everyone_who_sees(directory, about).into(),
+    })
 }
 
 /// A user who has some of the messages in question.

@@ -1,10 +1,11 @@
 //! The input of announcing a frame, and the list of its events.
 
+use super::access::{self, Listening};
 use super::pre_images::PreImages;
 use model::event::{ChannelSummary, Clients, SubscribedChannel};
 use model::{
     AttachmentId, Audience, Channel, ChannelFact, Directory, Event, EventBody, EventNumber, Fact, Frame,
-    UserId,
+    User, UserId,
 };
 use std::cell::LazyCell;
 use std::collections::BTreeSet;
@@ -21,13 +22,15 @@ pub(crate) struct EventContext<'a> {
     pub(super) listening: Listening<'a>,
 }
 
-/// The users who can receive events, in order; none if every user may. Large audiences are narrowed to them.
-pub(crate) type Listening<'a> = Option<&'a dyn Fn() -> Vec<UserId>>;
-
 impl EventContext<'_> {
     /// The directory before the frame.
     pub(super) fn before(&self) -> &Directory {
         self.before.directory.as_ref().unwrap_or(self.after)
+    }
+
+    /// The audience of events about a user. The numbers of later events do not depend on it, with `Announcements::add`.
+    pub(super) fn viewers_of(&self, about: &User) -> Audience {
+        access::viewers_of(self.after, about, self.listening)
     }
 
     /// Whether the frame created a channel.

@@ -22,11 +22,11 @@ mod subscriptions;
 mod user_visibility;
 
 pub use access::can_read_now;
-pub(crate) use access::{can_read_any, viewers_of};
+pub(crate) use access::{Listening, can_read_any, viewers_of};
 pub(crate) use accounts::activity_events_max;
 pub(crate) use bots::manages_bot;
+pub(crate) use context::EventContext;
 pub use context::summary;
-pub(crate) use context::{EventContext, Listening};
 pub use pre_images::{PreImages, Texts, edits};
 pub use replay::{Replay, note};
 pub(crate) use user_visibility::record_user_visibility;

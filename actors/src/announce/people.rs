@@ -1,6 +1,6 @@
 //! Events of people and bots: new ones, and what changed about them and their settings.
 
-use super::access::{blind_guests, viewers_of};
+use super::access::blind_guests;
 use super::context::{Announcements, EventContext};
 use super::{accounts, bots, personal, pictures, user_visibility};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
@@ -39,7 +39,7 @@ fn created(user: UserId, out: &mut Announcements<'_>) {
     let context = out.context;
     let Some(user) = context.after.user(user) else { return };
     let blind = blind_guests(context.after, user);
-    out.add(EventBody::UserAdded(user.clone()), viewers_of(context.after, user));
+    out.add(EventBody::UserAdded(user.clone()), context.viewers_of(user));
     out.for_clients(Clients::ListEverybody, blind, EventBody::UnknownUserAdded(user.clone()));
 }
 
@@ -47,7 +47,7 @@ fn created(user: UserId, out: &mut Announcements<'_>) {
 fn changed(is: &User, out: &mut Announcements<'_>) {
     let context = out.context;
     let Some(was) = context.before().user(is.id) else { return };
-    let viewers = viewers_of(context.after, is);
+    let viewers = context.viewers_of(is);
     for change in differences(context, was, is) {
         out.add(EventBody::UserChanged { user: is.id, change }, viewers.clone());
     }

@@ -1,6 +1,5 @@
 //! Events of statuses, muted users, alert words, navigation views and profile values.
 
-use super::access::viewers_of;
 use super::context::Announcements;
 use model::event::{StatusChange, TextChange, UserChange};
 use model::{
@@ -59,7 +58,7 @@ fn status_set(user: UserId, status: Option<&UserStatus>, named: NamedStatus, out
         emoji: named.emoji.then(|| status.and_then(|status| status.emoji.clone())),
     };
     if change != StatusChange::default() {
-        out.add(EventBody::UserStatus { user, change }, viewers_of(out.context.after, about));
+        out.add(EventBody::UserStatus { user, change }, out.context.viewers_of(about));
     }
 }
 
@@ -81,7 +80,7 @@ pub(super) fn presence_setting_changed(was: &User, is: &User, out: &mut Announce
     let shows = user_bool(is, "presence_enabled");
     if shows != user_bool(was, "presence_enabled") {
         let change = StatusChange { away: Some(!shows), ..StatusChange::default() };
-        out.add(EventBody::UserStatus { user: is.id, change }, viewers_of(out.context.after, is));
+        out.add(EventBody::UserStatus { user: is.id, change }, out.context.viewers_of(is));
     }
 }
 
@@ -126,7 +125,7 @@ pub(super) fn profile_values_set(
     out: &mut Announcements<'_>,
 ) {
     let Some(about) = out.context.after.user(user) else { return };
-    let viewers = viewers_of(out.context.after, about);
+    let viewers = out.context.viewers_of(about);
     for (field, value) in values {
         let change = UserChange::ProfileValue(*field, value.clone());
         out.add(EventBody::UserChanged { user, change }, viewers.clone());

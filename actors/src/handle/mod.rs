@@ -268,9 +268,15 @@ impl RealmHandle {
         Ok(outcome)
     }
 
-    /// Presences with a change after number `update` (all without one), and the number of the newest change.
+    /// Presences with a change after number `update` (all without one, and with one that was never issued), by user, and the
+    /// number of the newest change.
     pub fn presences(&self, update: Option<u64>) -> (Vec<(UserId, Presence)>, u64) {
         let table = self.shared.presence.lock();
-        (table.since(update).collect(), table.last_update())
+        (table.since(update), table.last_update())
+    }
+
+    /// One user's presence; none if it was not reported since the server started.
+    pub fn presence_of(&self, user: UserId) -> Option<Presence> {
+        self.shared.presence.lock().get(user)
     }
 }

@@ -75,9 +75,7 @@ pub async fn report(caller: Caller, Params(request): Params<ReportPresence>) -> 
     }
     let directory = realm.directory();
     let now = realm.now();
-    let (_, last_update) = realm.presences(Some(u64::MAX));
-    // A number that was never issued is ignored.
-    let since = request.last_update_id.and_then(|id| u64::try_from(id).ok()).filter(|id| *id <= last_update);
+    let since = request.last_update_id.and_then(|id| u64::try_from(id).ok());
     let (presences, last_update) = realm.presences(since);
     let days = request.history_days.unwrap_or(HISTORY_DAYS);
     let visible = visible(&directory, &user, presences, now, days);
@@ -174,10 +172,8 @@ fn one(caller: &Caller, directory: &Directory, user: Option<&User>, asked: &str)
     if !sees_user(directory, &caller.user, user) {
         return refused("Insufficient permission");
     }
-    let (presences, _) = caller.realm.presences(None);
-    let presence = presences.into_iter().find(|(id, _)| *id == user.id).map(|(_, presence)| presence);
     let is_shown = !realm_bool(directory.realm(), "presence_disabled");
-    let Some(presence) = presence.filter(|_| is_shown) else {
+    let Some(presence) = caller.realm.presence_of(user.id).filter(|_| is_shown) else {
         return refused(&format!("No presence data for {asked}"));
     };
     let (status, timestamp) = shown(presence.active, presence.idle).status();
