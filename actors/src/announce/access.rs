@@ -1,6 +1,6 @@
 //! Recipients of events about messages that were sent before, and about users (docs/api/events.md#event-rules).
 
-use model::{Audience, ChannelId, Directory, Message, MessageId, Spot, Subscription, User, UserId};
+use model::{Audience, Channel, ChannelId, Directory, Message, MessageId, Spot, Subscription, User, UserId};
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of};
 use rules::permissions::users::sees_user;
@@ -53,6 +53,9 @@ pub struct Holder {
 /// subscribers and those non-guests who have any of the messages; of a private one the subscribers; with protected
 /// history, subscribers with the messages that each has.
 ///
+/// Where it is known who can receive events, those of them, with all users of a direct conversation and of a channel with
+/// fewer subscribers: in proportion to them and not to the members.
+///
 /// In a replay the messages may be deleted: who received them then follows from the subscription spans. Users who had some
 /// of them otherwise, by a star or a move, are unknown: for a public channel, all users who could read it are recipients.
 pub fn holders(
@@ -60,7 +63,7 @@ pub fn holders(
     directory: &Directory,
     spot: Spot,
     ids: &RoaringBitmap,
-    is_replay: bool,
+    (listening, is_replay): (Listening<'_>, bool),
 ) -> Vec<Holder> {
     let channel = match spot {
         Spot::Direct(recipient) => {
@@ -71,30 +74,31 @@ pub fn holders(
         Spot::Channel(channel) => channel,
     };
     let Some(record) = directory.channel(channel) else { return Vec::new() };
-    let is_protected = record.invite_only && !record.history_public_to_subscribers;
+    let is_protected = is_protected(record);
+    let listening = listening.map(|users| users());
     let mut found = Vec::new();
-    for (id, subscription) in &directory.subscriptions_of(channel) {
-        let Some(user) = directory.user(*id).filter(|user| user.is_active) else { continue };
+    for (id, subscription) in subscriptions(directory, channel, listening.as_deref()) {
+        let Some(user) = directory.user(id).filter(|user| user.is_active) else { continue };
         if subscription.is_active && !is_protected {
-            found.push(Holder { user: *id, part: None });
+            found.push(Holder { user: id, part: None });
             continue;
         }
         let may_have = subscription.is_active || (!record.invite_only && !user.is_guest());
         if !may_have {
             continue;
         }
-        let received = received(view, *id, subscription, ids, is_replay);
+        let received = received(view, id, &subscription, ids, is_replay);
         if received.is_empty() {
             continue;
         }
         let part = (is_protected && received != *ids).then_some(received);
-        found.push(Holder { user: *id, part });
+        found.push(Holder { user: id, part });
     }
     if !record.invite_only {
         let recipients: BTreeSet<UserId> = found.iter().map(|holder| holder.user).collect();
         let retained_users = match is_replay {
             true => directory.users().filter(|user| user.is_active).cloned().collect(),
-            false => retained_users(view, directory, ids),
+            false => retained_users(view, directory, ids, listening.as_deref()),
         };
         let retained_users = retained_users.into_iter();
         let others = retained_users.filter(|user| !user.is_guest() && !recipients.contains(&user.id));
@@ -103,38 +107,79 @@ pub fn holders(
     found
 }
 
-/// Users who have any of some messages without having received them, for example by starring one.
-fn retained_users(view: &View, directory: &Directory, ids: &RoaringBitmap) -> Vec<Arc<User>> {
-    let have = view.messages.users.iter().filter(|(_, mine)| !mine.historical.is_disjoint(ids));
-    let users = have.filter_map(|(user, _)| directory.user(*user)).filter(|user| user.is_active);
+/// Whether each subscriber of a channel has only what they received: a private one with protected history.
+fn is_protected(channel: &Channel) -> bool {
+    channel.invite_only && !channel.history_public_to_subscribers
+}
+
+/// Whether the users who have any of some messages of one place have all of them.
+pub fn is_whole(directory: &Directory, spot: Spot) -> bool {
+    match spot {
+        Spot::Direct(_) => true,
+        Spot::Channel(channel) => directory.channel(channel).is_some_and(|record| !is_protected(record)),
+    }
+}
+
+/// The subscriptions to a channel by user, ended ones included; only those of users who can receive events, where that is
+/// known and they are fewer.
+fn subscriptions(
+    directory: &Directory,
+    channel: ChannelId,
+    listening: Option<&[UserId]>,
+) -> Vec<(UserId, Arc<Subscription>)> {
+    let all = directory.subscriptions_of(channel);
+    match listening.filter(|users| users.len() < all.len()) {
+        Some(users) => users.iter().filter_map(|user| Some((*user, all.get(user)?.clone()))).collect(),
+        None => all.iter().map(|(user, subscription)| (*user, subscription.clone())).collect(),
+    }
+}
+
+/// Users who have any of some messages without having received them, for example by starring one; only those who can receive
+/// events, where that is known.
+fn retained_users(
+    view: &View,
+    directory: &Directory,
+    ids: &RoaringBitmap,
+    listening: Option<&[UserId]>,
+) -> Vec<Arc<User>> {
+    let users = &view.messages.users;
+    let has = |user: &UserId| users.get(user).is_some_and(|mine| !mine.historical.is_disjoint(ids));
+    let have: Vec<UserId> = match listening {
+        Some(listening) => listening.iter().copied().filter(has).collect(),
+        None => users.keys().copied().filter(has).collect(),
+    };
+    let users = have.into_iter().filter_map(|user| directory.user(user)).filter(|user| user.is_active);
     let mut users: Vec<Arc<User>> = users.cloned().collect();
     users.sort_unstable_by_key(|user| user.id);
     users
 }
 
-/// The recipients of a change of a message: users who have it and, where the history is shared, all subscribers. Whether
-/// they can read it afterwards is for the caller to check.
+/// The recipients of a change of a message: users who have it and, where the history is shared, all subscribers; as in
+/// [`holders`], where it is known who can receive events. Whether they can read it afterwards is for the caller to check.
 pub fn receivers(
     view: &View,
     directory: &Directory,
     spot: Spot,
     message: &RoaringBitmap,
-    is_replay: bool,
+    (listening, is_replay): (Listening<'_>, bool),
 ) -> Vec<UserId> {
     let Spot::Channel(channel) = spot else {
-        return holders(view, directory, spot, message, is_replay).into_iter().map(|one| one.user).collect();
+        let holders = holders(view, directory, spot, message, (listening, is_replay));
+        return holders.into_iter().map(|one| one.user).collect();
     };
     let is_shared = directory.channel(channel).is_some_and(|record| {
         record.history_public_to_subscribers || record.is_web_public || !record.invite_only
     });
-    let subscriptions = directory.subscriptions_of(channel);
+    let listening = listening.map(|users| users());
+    let subscriptions = subscriptions(directory, channel, listening.as_deref());
     let recipients = subscriptions.iter().filter(|(user, subscription)| {
-        directory.is_active_user(**user)
+        directory.is_active_user(*user)
             && ((is_shared && subscription.is_active)
-                || !received(view, **user, subscription, message, is_replay).is_empty())
+                || !received(view, *user, subscription, message, is_replay).is_empty())
     });
     let mut recipients: Vec<UserId> = recipients.map(|(user, _)| *user).collect();
-    recipients.extend(retained_users(view, directory, message).iter().map(|user| user.id));
+    let retained_users = retained_users(view, directory, message, listening.as_deref());
+    recipients.extend(retained_users.iter().map(|user| user.id));
     recipients.sort_unstable();
     recipients.dedup();
     recipients

@@ -282,7 +282,8 @@ fn first_message_came(channel: ChannelId, messages: &MessageRanges, out: &mut An
     }
 }
 
-/// The recipients of reactions to a message and of parts of its widget.
+/// The recipients of reactions to a message and of parts of its widget, among those who can receive events: there is no other
+/// event of the fact, whose number could depend on it.
 fn access_set(context: &EventContext<'_>, id: MessageId, spot: Spot) -> Vec<UserId> {
     // In a replay it may be deleted by now, which has an event of its own.
     if !context.view.messages.all.contains(id.0) {
@@ -290,7 +291,7 @@ fn access_set(context: &EventContext<'_>, id: MessageId, spot: Spot) -> Vec<User
     }
     let Some(spot) = access::spot_now(context.view, id, spot) else { return Vec::new() };
     let ids = RoaringBitmap::from_iter([id.0]);
-    let holders = access::holders(context.view, context.after, spot, &ids, false);
+    let holders = access::holders(context.view, context.after, spot, &ids, (context.listening, false));
     holders.into_iter().map(|holder| holder.user).collect()
 }
 

@@ -1,8 +1,8 @@
 //! The state before a frame, as far as events need it: taken right before the frame is applied or, when a queue is rebuilt
 //! from the log, from the reconstructed state (`replay`).
 
-use super::access::{self, Holder};
-use model::fact::{DeletedFrom, MessageUpdate};
+use super::access::{self, Holder, Listening};
+use model::fact::{DeletedFrom, MessageUpdate, Movement};
 use model::{ChannelFact, ChannelId, Directory, Fact, FolderId, Frame, MessageFact, MessageId, Spot, UserId};
 use roaring::RoaringBitmap;
 use std::collections::{BTreeSet, HashMap};
@@ -35,8 +35,8 @@ pub struct Texts {
 }
 
 impl PreImages {
-    /// Collects the state before a frame from the view; empty for most frames.
-    pub fn of(view: &View, frame: &Frame) -> Self {
+    /// Collects the state before a frame from the view; empty for most frames. `listening` as in [`super::events`].
+    pub(crate) fn of(view: &View, frame: &Frame, listening: Listening<'_>) -> Self {
         let mut before = Self::default();
         if frame.facts.iter().any(changes_directory) {
             before.directory = Some(view.directory.clone());
@@ -48,7 +48,7 @@ impl PreImages {
                 before.new_folders.insert(folder.id);
             }
         }
-        before.note_messages(view, &view.directory, frame);
+        before.note_messages(view, &view.directory, frame, listening);
         for (position, target, _) in edits(frame) {
             // The commit pipeline has loaded it.
             if let Some(own) = view.recent.get(target) {
@@ -72,25 +72,32 @@ impl PreImages {
             before.directory = Some(directory.clone());
             before.new_folders = new_folders(frame);
         }
-        before.note_messages(view, directory, frame);
+        before.note_messages(view, directory, frame, None);
         before
     }
 
-    fn note_messages(&mut self, view: &View, directory: &Directory, frame: &Frame) {
+    fn note_messages(&mut self, view: &View, directory: &Directory, frame: &Frame, listening: Listening<'_>) {
         let is_replay = self.is_replay;
         for (position, fact) in frame.facts.iter().enumerate() {
             let Fact::Message(fact) = fact else { continue };
             match fact {
-                MessageFact::Deleted { from, messages, .. } => {
+                MessageFact::Deleted { from, messages, by } => {
                     let ids = messages.iter().map(|id| id.0).collect();
                     let spot = match from {
                         DeletedFrom::Topic { channel, .. } => Spot::Channel(*channel),
                         DeletedFrom::Direct(recipient) => Spot::Direct(*recipient),
                     };
-                    let holders = access::holders(view, directory, spot, &ids, is_replay);
+                    // The numbers of later events may not depend on who listens: with a requester, who always receives
+                    // the event, it has all messages for all.
+                    let listening = listening.filter(|_| by.is_some() && access::is_whole(directory, spot));
+                    let holders = access::holders(view, directory, spot, &ids, (listening, is_replay));
                     self.holders.insert(position, holders);
                 }
-                MessageFact::Updated(update) => self.note_update(view, directory, position, update),
+                MessageFact::Updated(update) => {
+                    // To another channel there are several events, whose numbers may not depend on who listens.
+                    let listening = listening.filter(|_| move_to_channel(update).is_none());
+                    self.note_update(view, directory, (position, update), listening);
+                }
                 MessageFact::Sent { .. }
                 | MessageFact::FlagsChanged { .. }
                 | MessageFact::ReactionAdded { .. }
@@ -102,16 +109,27 @@ impl PreImages {
         }
     }
 
-    fn note_update(&mut self, view: &View, directory: &Directory, position: usize, update: &MessageUpdate) {
-        let is_replay = self.is_replay;
+    fn note_update(
+        &mut self,
+        view: &View,
+        directory: &Directory,
+        (position, update): (usize, &MessageUpdate),
+        listening: Listening<'_>,
+    ) {
+        let among = (listening, self.is_replay);
         let Some(spot) = spot_of(view, update) else { return };
         let target = RoaringBitmap::from_iter([update.target.0]);
-        self.readers.insert(position, access::receivers(view, directory, spot, &target, is_replay));
-        if let Some(movement) = update.movement.as_ref().filter(|movement| movement.new_channel.is_some()) {
+        self.readers.insert(position, access::receivers(view, directory, spot, &target, among));
+        if let Some(movement) = move_to_channel(update) {
             let ids = movement.messages.iter().map(|id| id.0).collect();
-            self.holders.insert(position, access::holders(view, directory, spot, &ids, is_replay));
+            self.holders.insert(position, access::holders(view, directory, spot, &ids, among));
         }
     }
+}
+
+/// The movement of an update, if it is to another channel.
+fn move_to_channel(update: &MessageUpdate) -> Option<&Movement> {
+    update.movement.as_ref().filter(|movement| movement.new_channel.is_some())
 }
 
 /// Content edits of a frame: the fact's position, the message, and the number of the version before.

@@ -3,22 +3,23 @@
 use super::*;
 use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, START, VERONA};
 use model::event::{ChannelChange, GroupChange, SubscriptionChange, UserChange};
-use model::fact::{DeletedFrom, MessageRanges};
+use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement, NewTopic};
 use model::picture::{PictureFact, RealmEmoji};
 use model::push::PushFact;
 use model::{
     Channel, ChannelFact, ChannelId, EventBody, GroupFact, GroupId, GroupSetting, Message, MessageFact,
-    MessageId, PersonalFact, Place, Reaction, RealmFact, Role, Spot, Subscription, SubscriptionFact, User,
-    UserFact, UserGroup, UserId, VisibilityPolicy,
+    MessageId, PersonalFact, Place, PropagateMode, Reaction, RealmFact, Role, Spot, Subscription,
+    SubscriptionFact, User, UserFact, UserGroup, UserId, VisibilityPolicy,
 };
 use std::sync::Arc;
 
 /// Applies a frame and returns its events, each with the people who receive it.
 fn announced_to(view: &mut View, facts: Vec<Fact>) -> Vec<(EventBody, Vec<UserId>)> {
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
-    let before = PreImages::of(view, &frame);
+    let before = PreImages::of(view, &frame, None);
+    let narrowed_before = PreImages::of(view, &frame, Some(&|| vec![HAMLET]));
     view.apply(view.progress.sequence.next(), &frame).unwrap();
-    let narrowed = events(view, &before, &frame, Some(&|| vec![HAMLET]));
+    let narrowed = events(view, &narrowed_before, &frame, Some(&|| vec![HAMLET]));
     let events = events(view, &before, &frame, None);
     // Who listens changes neither what a listener receives nor its numbers.
     let of_hamlet = |events: &[(Event, Audience)]| -> Vec<_> {
@@ -94,7 +95,7 @@ fn audience_of_subscribers_is_those_who_listen() {
         first_event: view.progress.last_event.next(),
         facts: vec![subscribed(VERONA, POLONIUS)],
     };
-    let before = PreImages::of(&view, &frame);
+    let before = PreImages::of(&view, &frame, None);
     view.apply(view.progress.sequence.next(), &frame).unwrap();
     let audience_of = |listening: Vec<UserId>| {
         let found = events(&view, &before, &frame, Some(&|| listening.clone()));
@@ -295,6 +296,75 @@ fn message_and_reaction_go_to_subscribers_and_flags_to_their_owner() {
     assert_eq!(events[0], (body, vec![IAGO, HAMLET]));
 }
 
+/// The recipients of a frame's events about messages when only some users can receive events.
+fn recipients_among(view: &mut View, listening: &[UserId], fact: Fact) -> BTreeSet<UserId> {
+    let listening = || listening.to_vec();
+    let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts: vec![fact] };
+    let before = PreImages::of(view, &frame, Some(&listening));
+    view.apply(view.progress.sequence.next(), &frame).unwrap();
+    let of_messages = |body: &EventBody| !matches!(body, EventBody::ChannelChanged { .. });
+    let found = events(view, &before, &frame, Some(&listening));
+    let found = found.into_iter().filter(|(event, _)| of_messages(&event.body));
+    found.flat_map(|(_, audience)| people(view, &audience)).collect()
+}
+
+#[test]
+fn changes_of_messages_are_for_those_who_listen() {
+    let mut view = fixture::view();
+    let message = sent(&view, 1);
+    announced_to(&mut view, vec![Fact::Message(MessageFact::Sent { message, echo: None })]);
+    let (id, spot, messages) =
+        (MessageId(1), Spot::Channel(VERONA), MessageRanges::from_sorted([MessageId(1)]));
+    let reaction = Reaction {
+        user: POLONIUS,
+        emoji_name: "tada".into(),
+        emoji_code: "1f389".into(),
+        reaction_type: "unicode_emoji".into(),
+    };
+    let added = MessageFact::ReactionAdded { message: id, spot, reaction };
+    let movement = Movement {
+        messages: messages.clone(),
+        mode: PropagateMode::One,
+        channel: VERONA,
+        topic: "lunch".into(),
+        new_channel: None,
+        new_topic: Some(NewTopic { name: "dinner".into(), links: Vec::new() }),
+        is_resolve: false,
+    };
+    let (by, movement) = (IAGO, Some(movement));
+    let moved = MessageUpdate { target: id, by, at: START, spot, edited: None, movement };
+    let from = DeletedFrom::Topic { channel: VERONA, topic: "dinner".into() };
+    let deleted = MessageFact::Deleted { from, messages, by: Some(IAGO) };
+    for (fact, requester) in
+        [(added, None), (MessageFact::Updated(Box::new(moved)), None), (deleted, Some(IAGO))]
+    {
+        let expected = BTreeSet::from_iter(requester.into_iter().chain([HAMLET]));
+        assert_eq!(recipients_among(&mut view, &[HAMLET], Fact::Message(fact)), expected);
+    }
+}
+
+#[test]
+fn numbers_after_a_deletion_do_not_depend_on_who_listens() {
+    let mut view = fixture::view();
+    let message = sent(&view, 1);
+    announced_to(&mut view, vec![Fact::Message(MessageFact::Sent { message, echo: None })]);
+    let from = DeletedFrom::Topic { channel: VERONA, topic: "lunch".into() };
+    let messages = MessageRanges::from_sorted([MessageId(1)]);
+    let facts = vec![Fact::Message(MessageFact::Deleted { from, messages, by: Some(IAGO) })];
+    let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
+    let listening = Vec::new();
+    let listening = || listening.clone();
+    let (of_all, of_none) =
+        (PreImages::of(&view, &frame, None), PreImages::of(&view, &frame, Some(&listening)));
+    view.apply(view.progress.sequence.next(), &frame).unwrap();
+    let last = |found: Vec<(Event, Audience)>| {
+        found.last().map(|(event, _)| (event.number, EventBody::clone(&event.body)))
+    };
+    let narrowed = last(events(&view, &of_none, &frame, Some(&listening)));
+    assert_eq!(narrowed, last(events(&view, &of_all, &frame, None)));
+    assert!(matches!(narrowed, Some((_, EventBody::ChannelChanged { .. }))), "{narrowed:?}");
+}
+
 #[test]
 fn organization_and_its_emoji_go_to_everyone_and_devices_to_their_owner() {
     let mut view = fixture::view();
@@ -326,7 +396,7 @@ fn replayed_frames_have_the_events_that_they_had() {
     let facts = vec![channel(&view, CORE, |record| record.invite_only = false)];
     let facts: Vec<Fact> = note(&view.directory, &facts).into_iter().chain(facts).collect();
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
-    let before = PreImages::of(&view, &frame);
+    let before = PreImages::of(&view, &frame, None);
     view.apply(view.progress.sequence.next(), &frame).unwrap();
     let live = events(&view, &before, &frame, None);
     let mut replay = Replay::start(view.directory.clone(), frame.facts.iter());

@@ -374,7 +374,7 @@ impl Committer {
                 view.warm(sequence, own);
             }
         }
-        let before = crate::announce::PreImages::of(view, frame);
+        let before = crate::announce::PreImages::of(view, frame, listening);
         let applied = apply_frame(realm, view, frame)?;
         realm.outbox.note(&view.jobs, sequence, &frame.facts);
         realm.note_published(sequence, &frame.facts);
