@@ -10,6 +10,7 @@ use crate::log::MemoryLog;
 use crate::open::encode_frame;
 use crate::stored_message::Unstored;
 use model::fact::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic};
+use model::history::CARRIED_EDITS_MAX;
 use model::{
     ChannelId, EventNumber, Fact, Flag, FlagOp, Frame, HistoryBound, Message, MessageFact, MessageId,
     MessageRanges, MessageVersion, Place, PropagateMode, Reaction, ReactionsLeft, RecipientId, Spot,
@@ -113,6 +114,24 @@ fn moved_message_has_its_new_place_and_history() {
     assert_eq!(composed(world.run.view(), 2).edits[0].topic, Some(("tea".into(), "milk".into())));
     let view = world.restart();
     assert_eq!(view.place_of(MessageId(1)), Some(Location::Topic(ChannelId(2), TopicKey::new("milk"))));
+}
+
+#[test]
+fn topic_that_was_renamed_often_has_its_place_and_its_newest_history() {
+    let mut world = World::new();
+    world.run.frame(vec![sent(channel_message(1, 1, 1, "tea")), sent(channel_message(2, 1, 1, "tea"))]);
+    for at in 100..700 {
+        let (from, to) = if at % 2 == 0 { ("tea", "milk") } else { ("milk", "tea") };
+        world.run.frame(vec![moved(at, renamed(ids(1, 2), from, to))]);
+    }
+    let message = composed(world.run.view(), 2);
+    assert_eq!(message.place, Place::Channel { channel: ChannelId(1), topic: "tea".into() });
+    assert_eq!((message.last_moved, message.edits.len()), (Some(Timestamp(699)), CARRIED_EDITS_MAX));
+    assert_eq!(message.edits[0].topic, Some(("milk".into(), "tea".into())));
+    assert_eq!(
+        world.restart().place_of(MessageId(2)),
+        Some(Location::Topic(ChannelId(1), TopicKey::new("tea")))
+    );
 }
 
 #[test]

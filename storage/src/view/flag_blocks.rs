@@ -28,12 +28,17 @@ enum Bits {
 
 /// The blocks that the messages of a set are in, ascending.
 pub fn blocks_of(ids: &RoaringBitmap) -> Vec<u32> {
+    blocks_of_size(BLOCK_MESSAGES, ids)
+}
+
+/// The same for blocks of `size` messages.
+pub fn blocks_of_size(size: u32, ids: &RoaringBitmap) -> Vec<u32> {
     let mut blocks = Vec::new();
     let mut next = ids.min();
     while let Some(id) = next {
-        let block = id / BLOCK_MESSAGES;
+        let block = id / size;
         blocks.push(block);
-        next = (block + 1).checked_mul(BLOCK_MESSAGES).and_then(|start| ids.range(start..).next());
+        next = (block + 1).checked_mul(size).and_then(|start| ids.range(start..).next());
     }
     blocks
 }

@@ -27,6 +27,7 @@ mod flag_blocks;
 mod flags;
 mod index;
 mod jobs;
+mod kept_moves;
 pub mod key;
 mod load;
 mod moves;
@@ -65,8 +66,8 @@ pub use versions::RecentVersions;
 
 use arrivals::Arrivals;
 use chunk::OpenChunk;
+use kept_moves::Moves;
 use model::{Directory, EventNumber, MessageId, QueueId, QueueRecord, RealmId, Sequence};
-use moves::Moves;
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

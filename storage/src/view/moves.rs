@@ -3,14 +3,11 @@
 
 use crate::checkpoint::codec::{Input, Output, Saved};
 use crate::codec;
-
-use super::flag_blocks::{BLOCK_MESSAGES, blocks_of};
 use model::fact::{Movement, NewTopic};
 use model::history::CARRIED_EDITS_MAX;
 use model::{ChannelId, EditEntry, Message, MessageId, Place, RecipientId, Timestamp, UserId};
-use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
@@ -22,7 +19,7 @@ pub struct MoveRecord {
     pub movement: Movement,
 }
 
-/// A move in memory: the part needed to compose messages.
+/// A move in memory, or several as one: the part needed to compose messages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Move {
     pub at: Timestamp,
@@ -43,23 +40,18 @@ impl Move {
             is_resolve: movement.is_resolve,
         }
     }
-}
 
-/// All moves of existing messages.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Moves {
-    /// Messages that were moved.
-    moved: RoaringBitmap,
-    /// Moves in chronological order, with those of their messages that still exist.
-    all: Vec<(RoaringBitmap, Arc<Move>)>,
-    /// Block of messages → positions in `all` of the moves with messages in it, ascending.
-    blocks: HashMap<u32, Vec<usize>>,
-}
-
-impl PartialEq for Moves {
-    /// `blocks` is not compared: it may refer to moves whose messages were all deleted.
-    fn eq(&self, other: &Self) -> bool {
-        self.moved == other.moved && self.all == other.all
+    /// This move and a later one of the same messages as one move, which leads to the same place. Its time and author are
+    /// those of the newest that is not only a resolution, if there is any.
+    pub fn combined_with(&self, later: &Self) -> Self {
+        let newest = if later.is_resolve && !self.is_resolve { self } else { later };
+        Self {
+            at: newest.at,
+            by: newest.by,
+            new_channel: later.new_channel.or(self.new_channel),
+            new_topic: later.new_topic.as_ref().or(self.new_topic.as_ref()).cloned(),
+            is_resolve: self.is_resolve && later.is_resolve,
+        }
     }
 }
 
@@ -73,72 +65,12 @@ impl Saved for Move {
     }
 }
 
-impl Saved for Moves {
-    fn save(&self, out: &mut Output<'_>) -> io::Result<()> {
-        let Self { moved, all, blocks: _ } = self;
-        moved.save(out)?;
-        all.save(out)
-    }
-
-    fn load(input: &mut Input<'_>) -> Option<Self> {
-        let (moved, all): (RoaringBitmap, Vec<(RoaringBitmap, Arc<Move>)>) =
-            (Saved::load(input)?, Saved::load(input)?);
-        let mut blocks: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (position, (ids, _)) in all.iter().enumerate() {
-            for block in blocks_of(ids) {
-                blocks.entry(block).or_default().push(position);
-            }
-        }
-        Some(Self { moved, all, blocks })
-    }
-}
-
-impl Moves {
-    /// Adds the newest move.
-    pub fn add(&mut self, ids: RoaringBitmap, moved: Move) {
-        self.moved |= &ids;
-        for block in blocks_of(&ids) {
-            self.blocks.entry(block).or_default().push(self.all.len());
-        }
-        self.all.push((ids, Arc::new(moved)));
-    }
-
-    /// Removes deleted messages.
-    pub fn forget(&mut self, ids: &RoaringBitmap) {
-        let gone = &self.moved & ids;
-        self.moved -= &gone;
-        for block in blocks_of(&gone) {
-            for position in self.blocks.get(&block).map(Vec::as_slice).unwrap_or_default() {
-                self.all[*position].0 -= &gone;
-            }
-        }
-    }
-
-    /// Whether any message from the first to the last of some (ascending) was moved.
-    pub fn is_any_in(&self, ids: &[MessageId]) -> bool {
-        let bounds = ids.first().zip(ids.last());
-        bounds.is_some_and(|(first, last)| self.moved.range(first.0..=last.0).next().is_some())
-    }
-
-    /// The moves of a message; `None` if it was never moved.
-    pub fn of_message(&self, id: MessageId) -> Option<Relocation> {
-        if !self.moved.contains(id.0) {
-            return None;
-        }
-        let positions = self.blocks.get(&(id.0 / BLOCK_MESSAGES))?;
-        let moves = positions.iter().map(|position| &self.all[*position]);
-        Some(Relocation(
-            moves.filter(|(ids, _)| ids.contains(id.0)).map(|(_, moved)| moved.clone()).collect(),
-        ))
-    }
-}
-
-/// The moves of one message at one point in time, which are applied to its record for readers.
+/// The moves of one message at one point in time, oldest first, which are applied to its record for readers.
 ///
 /// Code that decides under the view's lock what may be shown and reads bodies afterwards must take these under the same
 /// lock: with later moves, a message could reveal a place that its reader must not see.
 #[derive(Clone, Debug)]
-pub struct Relocation(Vec<Arc<Move>>);
+pub struct Relocation(pub(super) Vec<Arc<Move>>);
 
 impl Relocation {
     /// Applies the moves to a message, with the newest of them in its history.
