@@ -1,8 +1,9 @@
 //! The actor around `ChannelState`: takes ids, commits, and remembers what it committed.
 
-use super::commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed};
+use super::commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed, UnsubscribedPart};
 use super::participants::participants;
 use super::state::{ChannelState, SendContext, SendDecision};
+use super::unsubscribing::{UnreadPart, removed_facts};
 use crate::ReplySender;
 use crate::account::Charged;
 use crate::changes::{Change, ChangeCommand, ConversationKey, DecidesChanges, first_submessage};
@@ -12,14 +13,11 @@ use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
-use crate::shared::RealmShared;
+use crate::shared::{FLAG_RANGES_MAX, RealmShared};
 use crate::uploads::claim_in;
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
-use model::fact::MessageRanges;
-use model::{
-    ChannelId, Directory, Fact, Flag, FlagOp, MessageFact, MessageId, SubscriptionFact, TopicKey, UserId,
-};
+use model::{ChannelId, Directory, Fact, MessageFact, MessageId, TopicKey, UserId};
 use parking_lot::RwLock;
 use rules::permissions::create::{check_may_remove_subscribers, is_own_subscription};
 use std::collections::HashMap;
@@ -199,18 +197,20 @@ impl ChannelActor {
         &mut self,
         users: Vec<UserId>,
         by: UserId,
-    ) -> Result<(Sequencer, Unsubscribed, Vec<Fact>), DomainError> {
+    ) -> Result<(Sequencer, UnsubscribedPart, Vec<Fact>), DomainError> {
         let ids = self.committer.ids(self.realm.id)?;
         check_unsubscribe(&self.realm.directory(), self.id, &users, by)?;
-        let removed = self.state.unsubscribe(&users);
+        let mut removed = self.state.unsubscribe(&users);
         let not_subscribed = users.into_iter().filter(|user| !removed.contains(user)).collect();
-        let outcome = Unsubscribed { removed: removed.clone(), not_subscribed };
-        if removed.is_empty() {
-            return Ok((ids, outcome, Vec::new()));
-        }
-        let last = ids.last_message();
-        let facts = unsubscribe_facts(&self.realm.view.read(), self.id, removed, last, by);
-        Ok((ids, outcome, facts))
+        let unread = UnreadPart::of(&self.realm.view.read(), self.id, &removed, FLAG_RANGES_MAX);
+        let left = removed.split_off(unread.fitting.len());
+        let outcome = Unsubscribed { removed, not_subscribed };
+        let part = UnsubscribedPart { outcome, left, unread: unread.rest };
+        let facts = match unread.fitting.is_empty() {
+            true => Vec::new(),
+            false => removed_facts(self.id, unread.fitting, ids.last_message(), by),
+        };
+        Ok((ids, part, facts))
     }
 }
 
@@ -228,33 +228,6 @@ fn check_unsubscribe(
         return Ok(());
     }
     Ok(check_may_remove_subscribers(directory, requester, &[channel])?)
-}
-
-/// The facts that unsubscribe users from a channel. It also marks their unread messages of the channel as read
-/// (docs/api/message-flags.md#unread-rules).
-pub(crate) fn unsubscribe_facts(
-    view: &View,
-    channel: ChannelId,
-    removed: Vec<UserId>,
-    last: MessageId,
-    by: UserId,
-) -> Vec<Fact> {
-    let mut facts =
-        vec![Fact::Subscription(SubscriptionFact::Removed { channel, last, users: removed.clone(), by })];
-    for user in removed {
-        let own = view.channel_ids(channel).map(|ids| view.accessible_in_channel(user, channel, ids));
-        let unread = view.unread_of(user, &own.unwrap_or_default());
-        if !unread.is_empty() {
-            let messages = MessageRanges::from_sorted(unread.iter().map(MessageId));
-            facts.push(Fact::Message(MessageFact::FlagsChanged {
-                user,
-                flag: Flag::Read,
-                op: FlagOp::Add,
-                messages,
-            }));
-        }
-    }
-    facts
 }
 
 /// The state of a channel with the messages of `view` and all else of `directory`; `None` if there is no such channel.

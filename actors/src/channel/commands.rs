@@ -3,7 +3,7 @@
 use crate::ReplySender;
 use crate::draft::{ChannelDraft, Sent};
 use actix::prelude::*;
-use model::{Fact, UserId};
+use model::{Fact, MessageRanges, UserId};
 use std::sync::Arc;
 
 /// Sends a message to a topic.
@@ -22,7 +22,17 @@ pub struct SendMessage {
 pub struct Unsubscribe {
     pub users: Vec<UserId>,
     pub by: UserId,
-    pub answer: ReplySender<Unsubscribed>,
+    pub answer: ReplySender<UnsubscribedPart>,
+}
+
+/// What one frame has unsubscribed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UnsubscribedPart {
+    pub outcome: Unsubscribed,
+    /// Users who are still subscribed, because their unread messages did not fit.
+    pub left: Vec<UserId>,
+    /// A user's unread messages that did not fit and are still to be marked as read.
+    pub unread: Option<(UserId, MessageRanges)>,
 }
 
 /// The outcome of unsubscribing.

@@ -8,10 +8,12 @@ mod participants;
 mod policies;
 mod state;
 mod subscriptions;
+mod unsubscribing;
 
+pub(crate) use actor::load_state;
 pub use actor::{ChannelActor, Channels};
-pub(crate) use actor::{load_state, unsubscribe_facts};
 pub use commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed};
 pub(crate) use participants::participants;
 pub(crate) use state::SendContext;
 pub use subscriptions::{ChangeSubscription, SetTopicPolicy};
+pub(crate) use unsubscribing::unsubscribe_facts;

@@ -8,7 +8,7 @@ use crate::realm::{
 };
 use crate::shared::SUBSCRIBERS_MAX;
 use actix::prelude::*;
-use model::{ChannelId, UserId, VisibilityPolicy};
+use model::{ChannelId, Flag, FlagOp, UserId, VisibilityPolicy};
 use rules::subscription_properties::SubscriptionChange;
 use std::sync::Arc;
 
@@ -78,10 +78,17 @@ impl RealmHandle {
         let channel = self.channel(channel).await?;
         let mut outcome = Unsubscribed::default();
         for users in users.chunks(SUBSCRIBERS_MAX) {
-            let users = users.to_vec();
-            let part = ask(&channel, |answer| Unsubscribe { users, by, answer }).await?;
-            outcome.removed.extend(part.removed);
-            outcome.not_subscribed.extend(part.not_subscribed);
+            let mut users = users.to_vec();
+            // A frame is bounded, so very scattered unread messages take several.
+            while !users.is_empty() {
+                let part = ask(&channel, |answer| Unsubscribe { users, by, answer }).await?;
+                outcome.removed.extend(part.outcome.removed);
+                outcome.not_subscribed.extend(part.outcome.not_subscribed);
+                if let Some((user, messages)) = part.unread {
+                    self.change_flags(user, Flag::Read, FlagOp::Add, messages).await?;
+                }
+                users = part.left;
+            }
         }
         Ok(outcome)
     }
