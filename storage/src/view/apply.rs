@@ -119,7 +119,7 @@ impl View {
         match fact {
             MessageFact::Sent { message, .. } => self.apply_message(sequence, message, rows),
             MessageFact::Updated(update) => self.apply_update((sequence, position), update, rows),
-            MessageFact::Deleted { messages, .. } => self.apply_deleted(messages, rows),
+            MessageFact::Deleted { from, messages, .. } => self.apply_deleted(from, messages, rows),
             MessageFact::FlagsChanged { user, flag, op, messages } => {
                 self.apply_flags(*user, *flag, *op, messages, rows)
             }

@@ -7,8 +7,10 @@ use super::key::Block;
 use super::record::Record;
 use super::{Rows, View, records};
 use crate::error::StoreError;
-use model::{MessageId, MessageRanges, RealmId};
+use model::fact::DeletedFrom;
+use model::{MessageId, MessageRanges, RealmId, UserId};
 use roaring::RoaringBitmap;
+use std::collections::BTreeSet;
 
 impl View {
     /// The ids of all deleted messages.
@@ -23,13 +25,21 @@ impl View {
 
     pub(super) fn apply_deleted(
         &mut self,
+        from: &DeletedFrom,
         messages: &MessageRanges,
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
         let gone = ids_of(messages) & &self.messages.all;
         self.remove_changes(&gone, rows);
-        self.messages.remove(&gone);
-        self.arrivals.forget(&gone);
+        let in_memory = gone.iter().filter_map(|id| self.recent.get(MessageId(id)));
+        let senders: BTreeSet<UserId> = in_memory.map(|message| message.sender).collect();
+        let elsewhere = self.messages.remove(&gone, from, &senders);
+        if let DeletedFrom::Topic { channel, .. } = from {
+            self.arrivals.leave(*channel, &gone);
+        }
+        if !elsewhere.is_empty() {
+            self.arrivals.forget(&elsewhere);
+        }
         self.moves.forget(&gone);
         for id in &gone {
             self.recent.remove(MessageId(id));

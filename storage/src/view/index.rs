@@ -5,6 +5,7 @@ use super::newest::add_newest;
 use super::topic::{Spelled, TopicMessages};
 use crate::checkpoint::codec::saved;
 use foldhash::HashMap;
+use model::fact::DeletedFrom;
 use model::message::MessageTraits;
 use model::{
     ChannelId, Flag, Flags, Message, MessageId, Place, ReactionsLeft, RecipientId, Spot, Timestamp, TopicKey,
@@ -12,7 +13,7 @@ use model::{
 };
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The length of a day, in milliseconds.
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
@@ -276,12 +277,25 @@ impl MessageIndex {
         taken
     }
 
-    /// Removes messages. The newest assigned id stays the same.
-    pub(super) fn remove(&mut self, ids: &RoaringBitmap) {
-        self.remove_from_channels(ids);
-        remove_from_each(&mut self.directs, ids);
-        remove_from_each(&mut self.senders, ids);
-        remove_from_each(&mut self.reactors, ids);
+    /// Removes messages, which usually are all in the conversation `from` and by those of `senders` that are known. Other
+    /// conversations and users are searched only for the rest. The newest assigned id stays the same. Returns the messages
+    /// that were in another conversation.
+    pub(super) fn remove(
+        &mut self,
+        ids: &RoaringBitmap,
+        from: &DeletedFrom,
+        senders: &BTreeSet<UserId>,
+    ) -> RoaringBitmap {
+        let elsewhere = ids - self.remove_from_conversation(ids, from);
+        if !elsewhere.is_empty() {
+            self.remove_from_channels(&elsewhere);
+            remove_from_each(&mut self.directs, &elsewhere);
+        }
+        self.remove_from_senders(ids, senders);
+        let with_reaction = &self.with_reaction & ids;
+        if !with_reaction.is_empty() {
+            remove_from_each(&mut self.reactors, &with_reaction);
+        }
         for set in [
             &mut self.all,
             &mut self.with_link,
@@ -293,6 +307,35 @@ impl MessageIndex {
             *set -= ids;
         }
         self.remove_from_users(ids);
+        elsewhere
+    }
+
+    /// Removes those of some messages that are in a conversation. Returns them.
+    fn remove_from_conversation(&mut self, ids: &RoaringBitmap, from: &DeletedFrom) -> RoaringBitmap {
+        match from {
+            DeletedFrom::Topic { channel, topic } => {
+                let topic = TopicKey::new(topic);
+                let Some(source) = self.topic(*channel, &topic) else { return RoaringBitmap::new() };
+                let here = &source.ids & ids;
+                if !here.is_empty() {
+                    self.take_from_topic(*channel, &topic, &here);
+                }
+                here
+            }
+            DeletedFrom::Direct(recipient) => remove_from_one(&mut self.directs, recipient, ids),
+        }
+    }
+
+    /// Removes messages from those of their senders, of which some are known. Each message has one sender.
+    fn remove_from_senders(&mut self, ids: &RoaringBitmap, known: &BTreeSet<UserId>) {
+        let mut left = ids.clone();
+        for user in known {
+            let here = remove_from_one(&mut self.senders, user, &left);
+            left -= here;
+        }
+        if !left.is_empty() {
+            remove_from_each(&mut self.senders, &left);
+        }
     }
 
     fn remove_from_channels(&mut self, ids: &RoaringBitmap) {
@@ -355,6 +398,21 @@ impl MessageIndex {
     pub fn first_in_channel(&self, channel: ChannelId) -> Option<MessageId> {
         self.channels.get(&channel)?.ids.min().map(MessageId)
     }
+}
+
+/// Removes messages from one set, and the set if it is empty then. Returns the messages that were in it.
+fn remove_from_one<K: Eq + std::hash::Hash>(
+    sets: &mut HashMap<K, RoaringBitmap>,
+    key: &K,
+    ids: &RoaringBitmap,
+) -> RoaringBitmap {
+    let Some(set) = sets.get_mut(key) else { return RoaringBitmap::new() };
+    let here = &*set & ids;
+    *set -= &here;
+    if set.is_empty() {
+        sets.remove(key);
+    }
+    here
 }
 
 fn remove_from_each<K: Eq + std::hash::Hash>(sets: &mut HashMap<K, RoaringBitmap>, ids: &RoaringBitmap) {

@@ -6,10 +6,12 @@ use super::{JOBS_FAILED_MAX, JOBS_WAITING_MAX};
 use crate::fixture::*;
 use crate::log::MemoryLog;
 use crate::projection::Trees;
+use model::fact::DeletedFrom;
 use model::job::{JobOutcome, MailTask, Task, TaskKind};
 use model::{
-    Fact, Flag, FlagOp, JobFact, JobId, Message, MessageId, NamedStatus, NavigationView, PersonalFact,
-    ProfileFields, ProfileValue, RealmFact, Sequence, Timestamp, UserFact, UserId, UserStatus,
+    ChannelId, Fact, Flag, FlagOp, JobFact, JobId, Message, MessageFact, MessageId, MessageRanges,
+    NamedStatus, NavigationView, PersonalFact, ProfileFields, ProfileValue, RealmFact, Sequence, Timestamp,
+    UserFact, UserId, UserStatus,
 };
 use roaring::RoaringBitmap;
 use std::sync::Arc;
@@ -50,6 +52,32 @@ impl World {
     pub fn flags(&self, user: u32, message: &Message) -> model::Flags {
         self.run.view().flags_for(UserId(user), message)
     }
+}
+
+#[test]
+fn deleted_messages_of_several_conversations_and_senders_are_in_no_set() {
+    let mut world = World::new();
+    world.run.frame(vec![direct(1000, &[1, 2])]);
+    let messages = [
+        channel_message(1, 1, 1, "tea"),
+        channel_message(2, 2, 1, "milk"),
+        channel_message(3, 2, 2, "tea"),
+        direct_message(4, 1, 1000),
+        channel_message(5, 1, 1, "tea"),
+    ];
+    world.run.frame(messages.map(sent).to_vec());
+    // The senders are no longer in memory.
+    world.restart();
+    world.run.frame(vec![sent(channel_message(6, 3, 1, "tea"))]);
+    let from = DeletedFrom::Topic { channel: ChannelId(1), topic: "Tea".into() };
+    let gone = MessageRanges::from_sorted([1, 2, 3, 4, 6].map(MessageId));
+    world.run.frame(vec![Fact::Message(MessageFact::Deleted { from, messages: gone, by: None })]);
+    let index = &world.run.view().messages;
+    assert_eq!(index.all, RoaringBitmap::from_iter([5]));
+    assert_eq!(index.channels.keys().collect::<Vec<_>>(), [&ChannelId(1)]);
+    assert_eq!(index.senders.keys().collect::<Vec<_>>(), [&UserId(1)]);
+    assert!(index.directs.is_empty());
+    world.restart();
 }
 
 fn read_by_sender(id: u32) -> Message {
