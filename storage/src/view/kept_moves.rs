@@ -208,6 +208,9 @@ impl Moves {
 impl Oldest {
     /// Adds the next move, of the messages in `hit`. Returns these and the others, as far as there are any.
     fn split(self, hit: &RoaringBitmap, moved: &Move) -> Vec<Self> {
+        if self.ids.is_disjoint(hit) {
+            return vec![self];
+        }
         let Self { ids, count, combined } = self;
         let next = match &combined {
             Some(earlier) => earlier.combined_with(moved),
