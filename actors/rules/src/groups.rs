@@ -27,6 +27,13 @@ pub const GROUP_NAME_LENGTH_MAX: usize = 100;
 /// Longest description, in code points. The API documents no limit; this one only bounds storage.
 pub const GROUP_DESCRIPTION_LENGTH_MAX: usize = 10_000;
 
+/// Maximum number of groups of an organization, system groups and deactivated ones included.
+pub const GROUPS_MAX: usize = 10_000;
+
+/// Maximum number of direct subgroups of all groups of an organization together. A change of a group's members is resolved
+/// for every group above it.
+pub const SUBGROUPS_MAX: usize = 5_000;
+
 /// Prefixes that are reserved for mentions and system groups.
 const NAME_PREFIXES_REFUSED: [&str; 5] = ["@", "role:", "user:", "stream:", "channel:"];
 
@@ -55,6 +62,15 @@ pub fn check_group_name_free(dir: &Directory, name: &str, group: Option<GroupId>
     }
 }
 
+/// Whether the organization may have so many more direct subgroups: `TooManySubgroups`.
+fn check_room_for_subgroups(dir: &Directory, more: usize) -> Result<(), RuleError> {
+    let present = || dir.groups().map(|group| group.subgroups.len()).sum::<usize>();
+    if more > 0 && present() + more > SUBGROUPS_MAX {
+        return Err(GroupError::TooManySubgroups { limit: SUBGROUPS_MAX }.into());
+    }
+    Ok(())
+}
+
 /// A request to create a group; values as sent.
 #[derive(Clone, Debug, Default)]
 pub struct GroupRequest {
@@ -76,7 +92,7 @@ pub struct GroupPlan {
     pub permissions: GroupPermissions,
 }
 
-/// Decides a new group. Checks permission, name, members, subgroups and settings, in this order.
+/// Decides a new group. Checks permission, number of groups, name, members, subgroups and settings, in this order.
 pub fn check_new_group(
     dir: &Directory,
     creator: &User,
@@ -84,13 +100,17 @@ pub fn check_new_group(
 ) -> Result<GroupPlan, RuleError> {
     check_not_guest(creator)?;
     check_holds_realm(dir, RealmPermission::CreateGroups, creator.id)?;
+    if dir.group_count() >= GROUPS_MAX {
+        return Err(GroupError::TooMany { limit: GROUPS_MAX }.into());
+    }
     let name = parse_group_name(&request.name)?;
     check_group_name_free(dir, name, None)?;
     let description =
         check_length("description", &request.description, GROUP_DESCRIPTION_LENGTH_MAX)?.to_owned();
     let members = request.members.iter().map(|id| active_member(dir, *id)).collect::<Result<_, _>>()?;
     let subgroups = request.subgroups.iter().map(|id| Ok(active_group(dir, *id)?.id));
-    let subgroups = subgroups.collect::<Result<_, RuleError>>()?;
+    let subgroups = subgroups.collect::<Result<BTreeSet<_>, RuleError>>()?;
+    check_room_for_subgroups(dir, subgroups.len())?;
     let mut permissions = default_group_permissions(dir, Some(creator.id));
     for (permission, proposed) in &request.permissions {
         permission.set(&mut permissions, check_group_setting(dir, permission.rule(), proposed)?);

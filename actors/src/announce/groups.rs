@@ -1,7 +1,7 @@
 //! Events of user groups, and of the channels that users gain and lose with them.
 
 use super::channel_visibility;
-use super::context::{Announcements, EventContext};
+use super::context::Announcements;
 use model::event::{Clients, GroupChange};
 use model::{Audience, Channel, EventBody, Fact, GroupFact, GroupId, GroupSetting, UserGroup, UserId};
 use rules::settings::GroupPermission;
@@ -125,7 +125,8 @@ fn channels_changed(group: GroupId, out: &mut Announcements<'_>) {
     if users.is_empty() {
         return;
     }
-    let above = groups_above(context, group);
+    let mut above = context.before().group_and_supergroups(group);
+    above.extend(context.after.group_and_supergroups(group));
     let concerns = |channel: &Channel| {
         let permissions = &channel.permissions;
         channel.invite_only
@@ -141,20 +142,4 @@ fn names_any(setting: &GroupSetting, groups: &BTreeSet<GroupId>) -> bool {
         GroupSetting::Group(group) => groups.contains(group),
         GroupSetting::Anonymous { subgroups, .. } => subgroups.iter().any(|group| groups.contains(group)),
     }
-}
-
-/// A group and all that contain it, before or after.
-fn groups_above(context: &EventContext<'_>, group: GroupId) -> BTreeSet<GroupId> {
-    let mut found = BTreeSet::from([group]);
-    let mut open = vec![group];
-    while let Some(below) = open.pop() {
-        for directory in [context.before(), context.after] {
-            for above in directory.groups().filter(|above| above.subgroups.contains(&below)) {
-                if found.insert(above.id) {
-                    open.push(above.id);
-                }
-            }
-        }
-    }
-    found
 }

@@ -15,6 +15,12 @@ pub enum GroupError {
     /// Another group has this name, perhaps a deactivated one.
     #[error("User group '{name}' already exists.")]
     AlreadyExists { name: String },
+    /// Deactivated groups count: they keep their names.
+    #[error("Too many user groups (maximum {limit}).")]
+    TooMany { limit: usize },
+    /// Of all groups of the organization together.
+    #[error("Too many subgroups in this organization (maximum {limit}).")]
+    TooManySubgroups { limit: usize },
     #[error("No new data supplied")]
     NothingNew,
     #[error(

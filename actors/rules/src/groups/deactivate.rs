@@ -26,8 +26,8 @@ pub fn access_group_to_deactivate<'d>(
 pub fn group_objections(dir: &Directory, group: GroupId) -> Vec<GroupObjection> {
     let mut objections = Vec::new();
     let others = || dir.groups().filter(|other| other.id != group && !other.is_deactivated);
-    let supergroups: Vec<GroupId> =
-        others().filter(|other| other.subgroups.contains(&group)).map(|other| other.id).collect();
+    let is_other = |id: &GroupId| *id != group && dir.group(*id).is_some_and(|other| !other.is_deactivated);
+    let supergroups: Vec<GroupId> = dir.supergroups_of(group).filter(is_other).collect();
     if !supergroups.is_empty() {
         objections.push(GroupObjection::Subgroup { supergroups });
     }

@@ -1,6 +1,6 @@
 //! Who may be added to and removed from a user group (docs/api/groups.md#change-members).
 
-use super::{access_group, active_member, manages_group};
+use super::{access_group, active_member, check_room_for_subgroups, manages_group};
 use crate::error::{GroupError, RuleError};
 use crate::permissions::group_setting::active_group;
 use model::{Directory, GroupId, User, UserGroup, UserId};
@@ -79,12 +79,17 @@ fn check_change<'d>(
         let user = u32::try_from(*id).ok().map(UserId).filter(|user| group.members.contains(user));
         change.removed.insert(user.ok_or(GroupError::MemberMissing { id: *id })?);
     }
+    // Groups that may not be below this one.
+    let above = match request.add_subgroups.is_empty() {
+        true => BTreeSet::new(),
+        false => dir.group_and_supergroups(group.id),
+    };
     for id in &request.add_subgroups {
         let below = active_group(dir, *id)?;
         if group.subgroups.contains(&below.id) {
             return Err(GroupError::SubgroupExists { id: below.id }.into());
         }
-        if below.id == group.id || dir.subgroups_of(below.id).contains(&group.id) {
+        if above.contains(&below.id) {
             return Err(GroupError::SubgroupCycle { id: group.id }.into());
         }
         change.added_subgroups.insert(below.id);
@@ -93,6 +98,8 @@ fn check_change<'d>(
         let below = u32::try_from(*id).ok().map(GroupId).filter(|below| group.subgroups.contains(below));
         change.removed_subgroups.insert(below.ok_or(GroupError::SubgroupMissing { id: *id })?);
     }
+    let more = change.added_subgroups.len().saturating_sub(change.removed_subgroups.len());
+    check_room_for_subgroups(dir, more)?;
     Ok((group, change))
 }
 

@@ -233,6 +233,35 @@ fn subgroups_have_a_separate_endpoint() {
 }
 
 #[test]
+fn an_organization_has_limited_groups_and_subgroups() {
+    let mut dir = directory();
+    let member = dir.user(MEMBER).unwrap().clone();
+    let present: usize = dir.groups().map(|group| group.subgroups.len()).sum();
+    for id in (100..).take(SUBGROUPS_MAX - present) {
+        dir.put_group(group(GroupId(id), &format!("group {id}"), &[], &[COOKS]));
+    }
+    let change = |id, request: MembersRequest| check_members_change(&dir, &member, id, &request).map(|_| ());
+    let create = |dir: &Directory, subgroups: Vec<i64>| {
+        let request = GroupRequest { name: "new".into(), subgroups, ..Default::default() };
+        check_new_group(dir, &member, &request).map(|_| ())
+    };
+    let full = RuleError::from(GroupError::TooManySubgroups { limit: SUBGROUPS_MAX });
+    let below = MembersRequest { add_subgroups: vec![20], ..Default::default() };
+    assert_eq!(change(22, below), Err(full.clone()));
+    assert_eq!(create(&dir, vec![20]), Err(full));
+    // What adds none is permitted.
+    assert_eq!(change(22, MembersRequest { add: vec![1], ..Default::default() }), Ok(()));
+    let replaced =
+        MembersRequest { add_subgroups: vec![100], delete_subgroups: vec![20], ..Default::default() };
+    assert_eq!(change(21, replaced), Ok(()));
+    assert_eq!(create(&dir, Vec::new()), Ok(()));
+    for id in (20_000..).take(GROUPS_MAX - dir.group_count()) {
+        dir.put_group(group(GroupId(id), &format!("group {id}"), &[], &[]));
+    }
+    assert_eq!(create(&dir, Vec::new()), Err(GroupError::TooMany { limit: GROUPS_MAX }.into()));
+}
+
+#[test]
 fn groups_in_use_cannot_be_deactivated() {
     let mut dir = directory();
     let check = |dir: &Directory, requester, id| {

@@ -28,6 +28,11 @@ impl Directory {
         self.groups.values()
     }
 
+    /// Number of groups, system groups and deactivated ones included.
+    pub fn group_count(&self) -> usize {
+        self.groups.len()
+    }
+
     /// Whether a user is a direct or indirect member of a group.
     pub fn is_in_group(&self, group: GroupId, user: UserId) -> bool {
         self.group_members.get(&group).is_some_and(|members| members.contains(&user))
@@ -57,6 +62,21 @@ impl Directory {
             open.extend(record.subgroups.iter().copied().filter(|below| found.insert(*below)));
         }
         found.remove(&group);
+        found
+    }
+
+    /// The groups that directly contain a group, by id.
+    pub fn supergroups_of(&self, group: GroupId) -> impl Iterator<Item = GroupId> {
+        self.supergroups.get(&group).into_iter().flatten().copied()
+    }
+
+    /// A group and all groups that contain it, directly or not, by id. The cost is that of the result.
+    pub fn group_and_supergroups(&self, group: GroupId) -> BTreeSet<GroupId> {
+        let mut found = BTreeSet::from([group]);
+        let mut open = vec![group];
+        while let Some(id) = open.pop() {
+            open.extend(self.supergroups_of(id).filter(|above| found.insert(*above)));
+        }
         found
     }
 
@@ -95,9 +115,25 @@ impl Directory {
             |groups: BTreeSet<GroupId>| OrdSet::unions(groups.into_iter().map(|id| self.members_of(id)));
         let added = below(&group.subgroups - old_subgroups).union(joined);
         let removed = below(old_subgroups - &group.subgroups).union(left);
+        self.list_supergroup(id, old_subgroups, &group.subgroups);
         self.groups_by_name.insert(group.name.to_lowercase(), id);
         self.groups.insert(id, Arc::new(group));
         self.resolve_above(id, &added, &removed);
+    }
+
+    /// Lists a group as one that contains its subgroups, and no longer as one that contains its former ones.
+    fn list_supergroup(&mut self, group: GroupId, were: &BTreeSet<GroupId>, are: &BTreeSet<GroupId>) {
+        for below in are.difference(were) {
+            self.supergroups.entry(*below).or_default().insert(group);
+        }
+        for below in were.difference(are) {
+            if let Some(above) = self.supergroups.get_mut(below) {
+                above.remove(&group);
+                if above.is_empty() {
+                    self.supergroups.remove(below);
+                }
+            }
+        }
     }
 
     /// Adds and removes direct members.
@@ -132,18 +168,11 @@ impl Directory {
 
     /// A group and all groups that contain it directly or indirectly, in topological order.
     fn upwards(&self, group: GroupId) -> Vec<GroupId> {
-        let mut above: HashMap<GroupId, Vec<GroupId>> = HashMap::new();
-        for record in self.groups.values() {
-            for below in &record.subgroups {
-                above.entry(*below).or_default().push(record.id);
-            }
-        }
-        let above = |id: GroupId| above.get(&id).map(Vec::as_slice).unwrap_or_default().iter().copied();
         // For each group, the number of its subgroups that must precede it.
         let mut open_below = HashMap::from([(group, 0_usize)]);
         let mut open = vec![group];
         while let Some(id) = open.pop() {
-            for outer in above(id) {
+            for outer in self.supergroups_of(id) {
                 let count = open_below.entry(outer).or_insert_with(|| {
                     open.push(outer);
                     0
@@ -156,7 +185,7 @@ impl Directory {
         while let Some(id) = ready.pop_front() {
             open_below.remove(&id);
             order.push(id);
-            for outer in above(id) {
+            for outer in self.supergroups_of(id) {
                 if let Some(count) = open_below.get_mut(&outer) {
                     *count -= 1;
                     if *count == 0 {

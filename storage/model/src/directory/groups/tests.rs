@@ -11,8 +11,19 @@ fn walked(directory: &Directory, id: GroupId) -> BTreeSet<UserId> {
     records.flat_map(|record| record.members.iter().copied()).collect()
 }
 
+/// The groups that directly contain a group, by searching all groups.
+fn searched_supergroups(directory: &Directory, id: GroupId) -> BTreeSet<GroupId> {
+    let above = directory.groups().filter(|record| record.subgroups.contains(&id));
+    above.map(|record| record.id).collect()
+}
+
 fn assert_resolved(directory: &Directory) {
     for record in directory.groups() {
+        let supergroups: BTreeSet<GroupId> = directory.supergroups_of(record.id).collect();
+        assert_eq!(supergroups, searched_supergroups(directory, record.id), "group {}", record.id.0);
+        let mut above: BTreeSet<GroupId> = directory.groups().map(|above| above.id).collect();
+        above.retain(|above| *above == record.id || directory.subgroups_of(*above).contains(&record.id));
+        assert_eq!(directory.group_and_supergroups(record.id), above, "group {}", record.id.0);
         let resolved: BTreeSet<UserId> = directory.members_of(record.id).into_iter().collect();
         assert_eq!(resolved, walked(directory, record.id), "group {}", record.id.0);
     }
