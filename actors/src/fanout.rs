@@ -1,6 +1,7 @@
 //! The event queues of an organization, and the delivery of events to them. One for each organization, on its shard's
 //! thread, so that an event crosses threads once for any number of clients.
 
+use crate::announce::Listeners;
 use crate::session::{AccountBytes, Delivered, Queues, Session};
 use crate::shared::RealmShared;
 use model::fact::LocalEcho;
@@ -78,11 +79,6 @@ impl Fanout {
                 self.accounts.borrow_mut().remove(&user);
             }
         }
-    }
-
-    /// The users who have queues, in order.
-    pub fn users(&self) -> Vec<UserId> {
-        self.listeners.borrow().keys().copied().collect()
     }
 
     /// Remembers the `local_id` of a message for the client that sent it.
@@ -240,6 +236,17 @@ impl Fanout {
         if session.deliver(Delivered { event: event.clone(), flags, local_id }) {
             self.due.borrow_mut().push(session.clone());
         }
+    }
+}
+
+impl Listeners for Fanout {
+    fn users(&self) -> Vec<UserId> {
+        self.listeners.borrow().keys().copied().collect()
+    }
+
+    fn receives(&self, user: UserId, kind: EventKind) -> bool {
+        let listeners = self.listeners.borrow();
+        listeners.get(&user).is_some_and(|own| own.iter().any(|listener| listener.kinds.contains(kind)))
     }
 }
 

@@ -169,6 +169,9 @@ pub enum RuleError {
     /// The channel of the topic does not exist, so the topic is not muted either.
     #[error("Topic is not muted")]
     TopicNotMuted,
+    /// More topics with a policy than one account may have.
+    #[error("Too many topics with a visibility policy (maximum {limit}).")]
+    TooManyTopicPolicies { limit: usize },
     /// The content is empty after trimming.
     #[error("Message must not be empty")]
     ContentEmpty,

@@ -7,6 +7,9 @@ use model::directory::TopicPolicies;
 use model::{ChannelId, Directory, TopicKey, User, UserId, VisibilityPolicy};
 use std::collections::BTreeSet;
 
+/// Maximum number of topics for which one account has a policy.
+pub const TOPIC_POLICIES_MAX: usize = 10_000;
+
 /// Whether a topic is muted for a user: by its own policy, or because the channel is.
 pub fn is_muted(is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
     match policy {
@@ -25,6 +28,25 @@ pub fn parse_policy(code: i64) -> Result<VisibilityPolicy, RuleError> {
         3 => Ok(VisibilityPolicy::Followed),
         _ => Err(RuleError::NotListed { name: "visibility_policy" }),
     }
+}
+
+/// Whether a user may have another policy than none for a topic with the policy `before`. At the limit, policies that are set
+/// automatically are not set.
+pub fn has_room_for_policy(dir: &Directory, user: UserId, before: VisibilityPolicy) -> bool {
+    before != VisibilityPolicy::Inherit || dir.topic_count_of_user(user) < TOPIC_POLICIES_MAX
+}
+
+/// Whether a user may change the policy of a topic from `before` to `policy`: `TooManyTopicPolicies`.
+pub fn check_room_for_policy(
+    dir: &Directory,
+    user: UserId,
+    before: VisibilityPolicy,
+    policy: VisibilityPolicy,
+) -> Result<(), RuleError> {
+    if policy == VisibilityPolicy::Inherit || has_room_for_policy(dir, user, before) {
+        return Ok(());
+    }
+    Err(RuleError::TooManyTopicPolicies { limit: TOPIC_POLICIES_MAX })
 }
 
 /// The input of the automatic policies.
@@ -178,6 +200,32 @@ mod tests {
         ] {
             assert_eq!(is_muted(channel, policy), muted);
         }
+    }
+
+    fn set(dir: &mut Directory, user: UserId, channel: u32, name: &str, policy: VisibilityPolicy) {
+        let topic = model::UserTopic { name: name.into(), policy, updated: model::Timestamp(1) };
+        dir.put_topic(user, ChannelId(channel), topic);
+    }
+
+    #[test]
+    fn accounts_have_policies_up_to_the_limit() {
+        let mut dir = fixture::directory();
+        let user = fixture::MEMBER;
+        (0..TOPIC_POLICIES_MAX - 1).for_each(|n| set(&mut dir, user, 1, &format!("topic {n}"), Muted));
+        assert_eq!(check_room_for_policy(&dir, user, Inherit, Followed), Ok(()));
+        set(&mut dir, user, 1, "last", Followed);
+        let full = Err(RuleError::TooManyTopicPolicies { limit: TOPIC_POLICIES_MAX });
+        assert_eq!(check_room_for_policy(&dir, user, Inherit, Followed), full);
+        assert!(!has_room_for_policy(&dir, user, Inherit));
+        // Changing and removing one needs no room.
+        assert_eq!(check_room_for_policy(&dir, user, Muted, Followed), Ok(()));
+        assert_eq!(check_room_for_policy(&dir, user, Inherit, Inherit), Ok(()));
+        assert_eq!(check_room_for_policy(&dir, fixture::OWNER, Inherit, Muted), Ok(()));
+        set(&mut dir, user, 1, "LAST", Unmuted);
+        assert!(!has_room_for_policy(&dir, user, Inherit));
+        set(&mut dir, user, 1, "last", Inherit);
+        set(&mut dir, user, 1, "last", Inherit);
+        assert_eq!(dir.topic_count_of_user(user), TOPIC_POLICIES_MAX - 1);
     }
 
     #[test]

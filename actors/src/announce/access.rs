@@ -1,6 +1,8 @@
 //! Recipients of events about messages that were sent before, and about users (docs/api/events.md#event-rules).
 
-use model::{Audience, Channel, ChannelId, Directory, Message, MessageId, Spot, Subscription, User, UserId};
+use model::{
+    Audience, Channel, ChannelId, Directory, EventKind, Message, MessageId, Spot, Subscription, User, UserId,
+};
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of};
 use rules::permissions::users::sees_user;
@@ -8,8 +10,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use storage::View;
 
-/// The users who can receive events, in order; none if every user may. Large audiences are narrowed to them.
-pub(crate) type Listening<'a> = Option<&'a dyn Fn() -> Vec<UserId>>;
+/// The users who can receive events; none if every user may. Large audiences are narrowed to them.
+pub(crate) type Listening<'a> = Option<&'a dyn Listeners>;
+
+/// The event queues of an organization, as far as it matters which events are made.
+pub(crate) trait Listeners {
+    /// The users who have queues, in order.
+    fn users(&self) -> Vec<UserId>;
+
+    /// Whether a user has a queue that gets a type of events.
+    fn receives(&self, user: UserId, kind: EventKind) -> bool;
+}
 
 /// Users who may see a user.
 pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
@@ -26,7 +37,7 @@ pub(super) fn blind_guests(directory: &Directory, about: &User) -> BTreeSet<User
 /// The audience of events about a user: all who may see the user, or (if a guest may not) those of them who can receive
 /// events, where that is known. Costs a step for each guest or for each of the latter, at most; otherwise for each user.
 pub(crate) fn viewers_of(directory: &Directory, about: &User, listening: Listening<'_>) -> Audience {
-    let listening = listening.map(|listening| listening());
+    let listening = listening.map(|listeners| listeners.users());
     let is_each_guest_asked =
         listening.as_ref().is_none_or(|users| directory.guests().nth(users.len()).is_none());
     if is_each_guest_asked && blind_guests(directory, about).is_empty() {
@@ -75,7 +86,7 @@ pub fn holders(
     };
     let Some(record) = directory.channel(channel) else { return Vec::new() };
     let is_protected = is_protected(record);
-    let listening = listening.map(|users| users());
+    let listening = listening.map(|listeners| listeners.users());
     let mut found = Vec::new();
     for (id, subscription) in subscriptions(directory, channel, listening.as_deref()) {
         let Some(user) = directory.user(id).filter(|user| user.is_active) else { continue };
@@ -170,7 +181,7 @@ pub fn receivers(
     let is_shared = directory.channel(channel).is_some_and(|record| {
         record.history_public_to_subscribers || record.is_web_public || !record.invite_only
     });
-    let listening = listening.map(|users| users());
+    let listening = listening.map(|listeners| listeners.users());
     let subscriptions = subscriptions(directory, channel, listening.as_deref());
     let recipients = subscriptions.iter().filter(|(user, subscription)| {
         directory.is_active_user(*user)

@@ -22,7 +22,7 @@ mod subscriptions;
 mod user_visibility;
 
 pub use access::can_read_now;
-pub(crate) use access::{Listening, can_read_any, viewers_of};
+pub(crate) use access::{Listeners, Listening, can_read_any, viewers_of};
 pub(crate) use accounts::activity_events_max;
 pub(crate) use bots::manages_bot;
 pub(crate) use context::EventContext;

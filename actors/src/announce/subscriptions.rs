@@ -4,7 +4,8 @@ use super::channels::clients_of;
 use super::context::{Announcements, EventContext, new_summary, subscribed_channels};
 use model::event::SubscriptionChange;
 use model::{
-    Channel, ChannelId, EventBody, Subscription, SubscriptionFact, Timestamp, UserId, VisibilityPolicy,
+    Channel, ChannelId, EventBody, EventKind, Subscription, SubscriptionFact, Timestamp, UserId,
+    VisibilityPolicy,
 };
 use rules::permissions::channel::sees_subscribers;
 use std::collections::BTreeSet;
@@ -47,7 +48,7 @@ pub(super) fn peers(context: &EventContext<'_>, channel: &Channel, except: &[Use
 fn listening_peers(context: &EventContext<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
     let Some(listening) = context.listening else { return peers(context, channel, except) };
     let except: BTreeSet<UserId> = except.iter().copied().collect();
-    let users = listening().into_iter().filter(|user| !except.contains(user));
+    let users = listening.users().into_iter().filter(|user| !except.contains(user));
     users.filter(|user| is_peer(context, channel, *user)).collect()
 }
 
@@ -146,10 +147,19 @@ fn policies(
     (channel, topic, policy): (ChannelId, &str, VisibilityPolicy),
     out: &mut Announcements<'_>,
 ) {
-    let muted = |user: &UserId| (vec![*user], EventBody::MutedTopics(muted_topics(out.context.view, *user)));
-    out.each(users.iter().map(muted).collect::<Vec<_>>());
-    let body =
-        EventBody::UserTopic { channel, topic: topic.to_owned(), updated: out.context.frame.at, policy };
+    let (context, first) = (out.context, out.next);
+    if users.is_empty() {
+        return;
+    }
+    // The list is long, and most users have no client that takes it.
+    let receives = |user: &&UserId| {
+        context.listening.is_none_or(|listeners| listeners.receives(**user, EventKind::MutedTopics))
+    };
+    let muted = |user: &UserId| (vec![*user], EventBody::MutedTopics(muted_topics(context.view, *user)));
+    out.each(users.iter().filter(receives).map(muted));
+    // The numbers of later events may not depend on who listens.
+    out.next = first.next();
+    let body = EventBody::UserTopic { channel, topic: topic.to_owned(), updated: context.frame.at, policy };
     out.to(users.to_vec(), body);
 }
 

@@ -7,19 +7,32 @@ use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement, NewTopic}
 use model::picture::{PictureFact, RealmEmoji};
 use model::push::PushFact;
 use model::{
-    Channel, ChannelFact, ChannelId, EventBody, GroupFact, GroupId, GroupSetting, Message, MessageFact,
-    MessageId, PersonalFact, Place, PropagateMode, Reaction, RealmFact, Role, Spot, Subscription,
-    SubscriptionFact, User, UserFact, UserGroup, UserId, VisibilityPolicy,
+    Channel, ChannelFact, ChannelId, EventBody, EventKind, EventKinds, GroupFact, GroupId, GroupSetting,
+    Message, MessageFact, MessageId, PersonalFact, Place, PropagateMode, Reaction, RealmFact, Role, Spot,
+    Subscription, SubscriptionFact, User, UserFact, UserGroup, UserId, VisibilityPolicy,
 };
 use std::sync::Arc;
+
+/// Users who have queues, and the types of events that these get.
+struct Queues(Vec<UserId>, EventKinds);
+
+impl Listeners for Queues {
+    fn users(&self) -> Vec<UserId> {
+        self.0.clone()
+    }
+
+    fn receives(&self, user: UserId, kind: EventKind) -> bool {
+        self.0.contains(&user) && self.1.contains(kind)
+    }
+}
 
 /// Applies a frame and returns its events, each with the people who receive it.
 fn announced_to(view: &mut View, facts: Vec<Fact>) -> Vec<(EventBody, Vec<UserId>)> {
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
     let before = PreImages::of(view, &frame, None);
-    let narrowed_before = PreImages::of(view, &frame, Some(&|| vec![HAMLET]));
+    let narrowed_before = PreImages::of(view, &frame, Some(&Queues(vec![HAMLET], EventKinds::ALL)));
     view.apply(view.progress.sequence.next(), &frame).unwrap();
-    let narrowed = events(view, &narrowed_before, &frame, Some(&|| vec![HAMLET]));
+    let narrowed = events(view, &narrowed_before, &frame, Some(&Queues(vec![HAMLET], EventKinds::ALL)));
     let events = events(view, &before, &frame, None);
     // Who listens changes neither what a listener receives nor its numbers.
     let of_hamlet = |events: &[(Event, Audience)]| -> Vec<_> {
@@ -98,7 +111,7 @@ fn audience_of_subscribers_is_those_who_listen() {
     let before = PreImages::of(&view, &frame, None);
     view.apply(view.progress.sequence.next(), &frame).unwrap();
     let audience_of = |listening: Vec<UserId>| {
-        let found = events(&view, &before, &frame, Some(&|| listening.clone()));
+        let found = events(&view, &before, &frame, Some(&Queues(listening, EventKinds::ALL)));
         let peers = found.into_iter().find(|(event, _)| matches!(event.body, EventBody::PeersAdded { .. }));
         peers.map(|(_, audience)| people(&view, &audience))
     };
@@ -212,6 +225,29 @@ fn own_subscription_and_topic_policy_go_to_the_user_alone() {
 }
 
 #[test]
+fn muted_topics_are_for_queues_that_get_them() {
+    let mut view = fixture::view();
+    let policy = Fact::Subscription(SubscriptionFact::TopicPolicySet {
+        channel: VERONA,
+        topic: "lunch".to_owned(),
+        policy: VisibilityPolicy::Muted,
+        users: vec![HAMLET, POLONIUS],
+    });
+    let first = view.progress.last_event.next();
+    let frame = Frame { at: START, first_event: first, facts: vec![policy] };
+    let before = PreImages::of(&view, &frame);
+    view.apply(view.progress.sequence.next(), &frame).unwrap();
+    let announced = |kinds: &[EventKind]| -> Vec<_> {
+        let queues = Queues(vec![HAMLET], EventKinds::of(kinds));
+        let found = events(&view, &before, &frame, Some(&queues));
+        found.into_iter().map(|(event, _)| (event.number, event.body.kind())).collect()
+    };
+    let topic = (first.next(), EventKind::UserTopic);
+    assert_eq!(announced(&[EventKind::MutedTopics]), [(first, EventKind::MutedTopics), topic]);
+    assert_eq!(announced(&[EventKind::UserTopic]), [topic]);
+}
+
+#[test]
 fn group_member_gains_and_loses_the_channels_of_the_group() {
     let mut view = fixture::view();
     let mut group = UserGroup::clone(view.directory.groups().next().unwrap());
@@ -298,7 +334,7 @@ fn message_and_reaction_go_to_subscribers_and_flags_to_their_owner() {
 
 /// The recipients of a frame's events about messages when only some users can receive events.
 fn recipients_among(view: &mut View, listening: &[UserId], fact: Fact) -> BTreeSet<UserId> {
-    let listening = || listening.to_vec();
+    let listening = Queues(listening.to_vec(), EventKinds::ALL);
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts: vec![fact] };
     let before = PreImages::of(view, &frame, Some(&listening));
     view.apply(view.progress.sequence.next(), &frame).unwrap();
@@ -353,7 +389,7 @@ fn numbers_after_a_deletion_do_not_depend_on_who_listens() {
     let facts = vec![Fact::Message(MessageFact::Deleted { from, messages, by: Some(IAGO) })];
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
     let listening = Vec::new();
-    let listening = || listening.clone();
+    let listening = Queues(listening.clone(), EventKinds::ALL);
     let (of_all, of_none) =
         (PreImages::of(&view, &frame, None), PreImages::of(&view, &frame, Some(&listening)));
     view.apply(view.progress.sequence.next(), &frame).unwrap();

@@ -12,7 +12,7 @@ use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of, sees_content};
 use rules::permissions::channel_visibility::loses_by_move;
 use rules::permissions::edit::MovePlan;
-use rules::visibility::{Participation, move_policies, policy_of_starter};
+use rules::visibility::{Participation, has_room_for_policy, move_policies, policy_of_starter};
 use std::collections::BTreeMap;
 use storage::View;
 
@@ -224,7 +224,9 @@ impl Relocation {
                 policy: self.policy_after(directory, sender.id),
                 starts_topic: true,
             };
-            if let Some(policy) = policy_of_starter(sender, participation) {
+            if let Some(policy) = policy_of_starter(sender, participation)
+                && has_room_for_policy(directory, sender.id, participation.policy)
+            {
                 self.policies.insert(sender.id, policy);
             }
         }

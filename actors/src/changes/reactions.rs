@@ -6,7 +6,7 @@ use model::{Fact, MessageFact, MessageId, ReactionsLeft, Spot, SubscriptionFact,
 use rules::custom_emoji::choices;
 use rules::permissions::edit::check_may_modify;
 use rules::reactions::{ProposedEmoji, check_reaction, find_own_reaction};
-use rules::visibility::{Participation, policy_of_participant};
+use rules::visibility::{Participation, has_room_for_policy, policy_of_participant};
 
 /// An emoji as a client names it: `emoji_name`, `emoji_code` and `reaction_type`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,8 @@ pub(super) fn follow(context: &DecisionContext<'_>, user: &User, target: &Target
         policy: directory.topic_policy(user.id, channel, &TopicKey::new(topic)),
         starts_topic: false,
     };
-    let policy = policy_of_participant(user, participation)?;
+    let policy = policy_of_participant(user, participation)
+        .filter(|_| has_room_for_policy(directory, user.id, participation.policy))?;
     Some(Fact::Subscription(SubscriptionFact::TopicPolicySet {
         users: vec![user.id],
         channel,

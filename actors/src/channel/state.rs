@@ -165,14 +165,19 @@ impl ChannelState {
             policy: policy_of(sender.id),
             starts_topic,
         };
-        let new_policy = visibility::automatic_policy(sender, participation);
+        let has_room = |user, before| visibility::has_room_for_policy(directory, user, before);
+        let new_policy = visibility::automatic_policy(sender, participation)
+            .filter(|_| has_room(sender.id, participation.policy));
         let mut facts: Vec<Fact> = new_policy.iter().map(|policy| set(sender.id, *policy)).collect();
         for user in &draft.draft.rendered.mentions.users {
             let Some(user) = directory.user(UserId(*user as u32)) else { continue };
             if user.id == sender.id || !self.is_subscribed(user.id) {
                 continue;
             }
-            if let Some(policy) = visibility::policy_when_mentioned(user, policy_of(user.id)) {
+            let before = policy_of(user.id);
+            if let Some(policy) = visibility::policy_when_mentioned(user, before)
+                && has_room(user.id, before)
+            {
                 facts.push(set(user.id, policy));
             }
         }

@@ -10,6 +10,7 @@ use model::{Fact, SubscriptionFact, TopicKey, UserId, VisibilityPolicy};
 use rules::RuleError;
 use rules::permissions::channel::{ChannelRef, access_channel_for_policy};
 use rules::subscription_properties::{SubscriptionChange, apply_property};
+use rules::visibility::check_room_for_policy;
 
 /// Sets one property of a subscription.
 #[derive(Message)]
@@ -59,6 +60,7 @@ impl ChannelActor {
         let record = view.directory.user(user).ok_or(DomainError::InvalidApiKey)?;
         access_channel_for_policy(&view.directory, record, ChannelRef::Id(self.id.0.into()), policy)?;
         let before = self.state.topic_policy(&view.directory, view.progress.sequence, user, &key);
+        check_room_for_policy(&view.directory, user, before, policy)?;
         let channel = self.id;
         Ok((before != policy).then_some(Fact::Subscription(SubscriptionFact::TopicPolicySet {
             users: vec![user],

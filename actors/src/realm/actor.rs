@@ -277,7 +277,7 @@ impl Handler<ReportPresence> for RealmActor {
         let is_shown = !rules::settings::realm_bool(directory.realm(), "presence_disabled");
         let Some(presence) = changed.filter(|_| is_shown) else { return drop(answer.send(Ok(()))) };
         // A queue that registers before the event is published has the presence from the table.
-        let viewers = crate::announce::viewers_of(&directory, &user, Some(&|| self.fanout.users()));
+        let viewers = crate::announce::viewers_of(&directory, &user, Some(&*self.fanout));
         let is_active = report == crate::presence::Report::Active;
         let body = EventBody::Presence {
             user,

@@ -309,7 +309,6 @@ impl Committer {
         let mut announced: Vec<Vec<(Event, Audience)>> = Vec::with_capacity(batch.len());
         let mut applied = Vec::with_capacity(batch.len());
         let mut answers = Vec::with_capacity(batch.len());
-        let listening = || fanout.users();
         let mut may_begin_queue = false;
         {
             let mut view = realm.view.write();
@@ -329,7 +328,7 @@ impl Committer {
                     What::Frame(frame) => {
                         // A queue that begins within the group is not known yet.
                         may_begin_queue |= frame.facts.iter().any(|fact| matches!(fact, Fact::Queue(_)));
-                        let listening: Listening<'_> = if may_begin_queue { None } else { Some(&listening) };
+                        let listening: Listening<'_> = if may_begin_queue { None } else { Some(&*fanout) };
                         let (events, rows) = self.publish_frame(realm, &mut view, &frame, listening)?;
                         announced.push(events);
                         applied.push(rows);

@@ -76,6 +76,8 @@ pub struct Roots {
     directs_by_users: HashMap<Vec<UserId>, RecipientId>,
     user_directs: OrdMap<UserId, OrdSet<RecipientId>>,
     user_topics: OrdMap<(UserId, ChannelId, TopicKey), Arc<UserTopic>>,
+    /// The number of topics for which each user has a policy.
+    user_topic_counts: OrdMap<UserId, usize>,
     folders: OrdMap<FolderId, Arc<ChannelFolder>>,
     personal: records::PersonalRecords,
     profile_fields: Arc<ProfileFields>,
@@ -420,15 +422,25 @@ impl Directory {
             .map(|((_, channel, key), topic)| (*channel, key, topic))
     }
 
+    /// The number of topics for which a user has a policy.
+    pub fn topic_count_of_user(&self, user: UserId) -> usize {
+        self.user_topic_counts.get(&user).copied().unwrap_or(0)
+    }
+
     /// Sets a user's policy for a topic; `Inherit` removes it.
     pub fn put_topic(&mut self, user: UserId, channel: ChannelId, topic: UserTopic) {
         let key = (user, channel, TopicKey::new(&topic.name));
         self.push.note_policy(user, (channel, key.2.clone()), topic.policy);
-        if topic.policy == VisibilityPolicy::Inherit {
-            self.user_topics.remove(&key);
+        let count = self.topic_count_of_user(user);
+        let count = if topic.policy == VisibilityPolicy::Inherit {
+            count - usize::from(self.user_topics.remove(&key).is_some())
         } else {
-            self.user_topics.insert(key, Arc::new(topic));
-        }
+            count + usize::from(self.user_topics.insert(key, Arc::new(topic)).is_none())
+        };
+        match count {
+            0 => self.user_topic_counts.remove(&user),
+            _ => self.user_topic_counts.insert(user, count),
+        };
     }
 
     /// All stored policies by (user, channel, topic).
