@@ -2,10 +2,12 @@
 //! topics that move (docs/api/topics.md#visibility-policies).
 
 use crate::error::RuleError;
+use crate::permissions::channel::sees_channel;
 use crate::settings;
 use model::directory::TopicPolicies;
-use model::{ChannelId, Directory, TopicKey, User, UserId, VisibilityPolicy};
+use model::{Channel, ChannelId, Directory, TopicKey, User, UserId, UserTopic, VisibilityPolicy};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Maximum number of topics for which one account has a policy.
 pub const TOPIC_POLICIES_MAX: usize = 10_000;
@@ -47,6 +49,25 @@ pub fn check_room_for_policy(
         return Ok(());
     }
     Err(RuleError::TooManyTopicPolicies { limit: TOPIC_POLICIES_MAX })
+}
+
+/// The muted topics of a user with their channels, for clients that know these by name. Those of channels that the user may no
+/// longer see are left out: a channel may have got another name since.
+pub fn muted_topics<'d>(
+    dir: &'d Directory,
+    user: &'d User,
+) -> impl Iterator<Item = (&'d Channel, &'d UserTopic)> {
+    let muted = dir.topics_of_user(user.id).filter(|(_, _, topic)| topic.policy == VisibilityPolicy::Muted);
+    // Topics are in the order of channels: access is checked once for each channel.
+    let mut last: Option<(ChannelId, Option<&'d Arc<Channel>>)> = None;
+    muted.filter_map(move |(id, _, topic)| {
+        let channel = match last {
+            Some((known, channel)) if known == id => channel,
+            _ => dir.channel(id).filter(|channel| sees_channel(dir, user, channel)),
+        };
+        last = Some((id, channel));
+        Some((&**channel?, &**topic))
+    })
 }
 
 /// The input of the automatic policies.
@@ -203,7 +224,7 @@ mod tests {
     }
 
     fn set(dir: &mut Directory, user: UserId, channel: u32, name: &str, policy: VisibilityPolicy) {
-        let topic = model::UserTopic { name: name.into(), policy, updated: model::Timestamp(1) };
+        let topic = UserTopic { name: name.into(), policy, updated: model::Timestamp(1) };
         dir.put_topic(user, ChannelId(channel), topic);
     }
 
@@ -226,6 +247,25 @@ mod tests {
         set(&mut dir, user, 1, "last", Inherit);
         set(&mut dir, user, 1, "last", Inherit);
         assert_eq!(dir.topic_count_of_user(user), TOPIC_POLICIES_MAX - 1);
+    }
+
+    #[test]
+    fn muted_topics_of_hidden_channels_are_left_out() {
+        let mut dir = fixture::directory();
+        let mut hidden = fixture::channel(2, "secret");
+        hidden.invite_only = true;
+        dir.put_channel(fixture::channel(1, "Verona"));
+        dir.put_channel(hidden);
+        for (channel, name, policy) in [(1, "lunch", Muted), (1, "dinner", Followed), (2, "plans", Muted)] {
+            set(&mut dir, fixture::MEMBER, channel, name, policy);
+        }
+        set(&mut dir, fixture::OWNER, 2, "plans", Muted);
+        let names = |user: UserId| -> Vec<(&str, &str)> {
+            let muted = muted_topics(&dir, dir.user(user).unwrap());
+            muted.map(|(channel, topic)| (channel.name.as_str(), topic.name.as_str())).collect()
+        };
+        assert_eq!(names(fixture::MEMBER), [("Verona", "lunch")]);
+        assert_eq!(names(fixture::OWNER), [("secret", "plans")]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use model::{
     VisibilityPolicy,
 };
 use rules::permissions::channel::sees_subscribers;
+use rules::visibility;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use storage::View;
@@ -165,12 +166,7 @@ fn policies(
 
 /// A user's muted topics, for clients that know no other policies.
 fn muted_topics(view: &View, user: UserId) -> Vec<(String, String, Timestamp)> {
-    let topics = view.directory.topics_of_user(user);
-    topics
-        .filter(|(_, _, topic)| topic.policy == VisibilityPolicy::Muted)
-        .filter_map(|(channel, _, topic)| {
-            let name = view.directory.channel(channel)?.name.clone();
-            Some((name, topic.name.clone(), topic.updated))
-        })
-        .collect()
+    let user = view.directory.user(user);
+    let topics = user.into_iter().flat_map(|user| visibility::muted_topics(&view.directory, user));
+    topics.map(|(channel, topic)| (channel.name.clone(), topic.name.clone(), topic.updated)).collect()
 }

@@ -388,8 +388,7 @@ fn numbers_after_a_deletion_do_not_depend_on_who_listens() {
     let messages = MessageRanges::from_sorted([MessageId(1)]);
     let facts = vec![Fact::Message(MessageFact::Deleted { from, messages, by: Some(IAGO) })];
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
-    let listening = Vec::new();
-    let listening = Queues(listening.clone(), EventKinds::ALL);
+    let listening = Queues(Vec::new(), EventKinds::ALL);
     let (of_all, of_none) =
         (PreImages::of(&view, &frame, None), PreImages::of(&view, &frame, Some(&listening)));
     view.apply(view.progress.sequence.next(), &frame).unwrap();

@@ -29,8 +29,8 @@ pub async fn list_bots(caller: Caller, _: Params<()>) -> HandlerResult {
             full_name: &bot.full_name,
             api_key: caller.realm.api_key(bot),
             avatar_url: whole_avatar_url(&directory, bot, AvatarSize::Small),
-            default_sending_stream: channel_name(&directory, config.sending_channel),
-            default_events_register_stream: channel_name(&directory, config.register_channel),
+            default_sending_stream: channel_name(&directory, bot, config.sending_channel),
+            default_events_register_stream: channel_name(&directory, bot, config.register_channel),
             default_all_public_streams: config.all_public_channels,
         }
     });

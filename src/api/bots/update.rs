@@ -65,8 +65,8 @@ pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: 
         service_interface: service.map_or(1, |service| service.interface.code()),
         service_payload_url: service.map(|service| service.base_url.as_str()),
         config_data: &integration.data,
-        default_sending_stream: channel_name(&directory, config.sending_channel),
-        default_events_register_stream: channel_name(&directory, config.register_channel),
+        default_sending_stream: channel_name(&directory, bot, config.sending_channel),
+        default_events_register_stream: channel_name(&directory, bot, config.register_channel),
         default_all_public_streams: config.all_public_channels,
         bot_owner: owner.map(|owner| api_email(&directory, owner).into_owned()),
     })?;

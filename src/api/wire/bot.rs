@@ -3,10 +3,12 @@
 //! Keys and tokens are only for the owner of a bot; administrators get empty strings in their place.
 
 use actors::RealmHandle;
-use model::{BotConfig, BotIntegration, ChannelId, Directory, User, UserId, WebhookService};
+use model::{BotConfig, BotIntegration, Channel, ChannelId, Directory, User, UserId, WebhookService};
 use rules::avatar::{AvatarSize, whole_avatar_url};
+use rules::permissions::channel::sees_channel;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Derives the secrets of bots; they are not stored.
 pub trait BotSecrets {
@@ -75,8 +77,8 @@ pub fn bot<'a>(
         is_active: bot.is_active,
         api_key: if with_secrets { secrets.api_key(bot) } else { String::new() },
         avatar_url: whole_avatar_url(directory, bot, AvatarSize::Small),
-        default_sending_stream: channel_name(directory, config.sending_channel),
-        default_events_register_stream: channel_name(directory, config.register_channel),
+        default_sending_stream: channel_name(directory, bot, config.sending_channel),
+        default_events_register_stream: channel_name(directory, bot, config.register_channel),
         default_all_public_streams: config.all_public_channels,
         owner_id: bot.owner(),
         services: match config.service.as_ref() {
@@ -111,7 +113,11 @@ pub fn services<'a>(
     service.into_iter().map(shown).collect()
 }
 
-/// The name of a configured channel; none if none is configured or it no longer exists.
-pub fn channel_name(directory: &Directory, channel: Option<ChannelId>) -> Option<&str> {
-    directory.channel(channel?).map(|channel| channel.name.as_str())
+/// The name of a channel that a bot is configured with; none if none is configured, if it no longer exists, or if the bot's
+/// owner may no longer see it. All others who receive a bot's configuration are administrators.
+pub fn channel_name<'d>(directory: &'d Directory, bot: &User, channel: Option<ChannelId>) -> Option<&'d str> {
+    let owner = bot.owner().and_then(|owner| directory.user(owner));
+    let is_shown =
+        |channel: &&Arc<Channel>| owner.is_none_or(|owner| sees_channel(directory, owner, channel));
+    directory.channel(channel?).filter(is_shown).map(|channel| channel.name.as_str())
 }

@@ -126,3 +126,18 @@ async fn update_bot_errors() {
     }
     assert_eq!(shown(&hamlet, &bot).await.unwrap()["full_name"], "rec the bot", "all or nothing");
 }
+
+#[tokio::test]
+async fn default_channel_that_the_owner_lost_is_hidden() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let plans = iago.create_channel("plans").private().with(&hamlet).await;
+    let (bot, body) = make(&hamlet, "helper", &[("default_sending_stream", &"plans")]).await;
+    assert_eq!(body["default_sending_stream"], "plans");
+    let (names, principals) = (json!(["plans"]), json!([hamlet.id]));
+    let params: Params<'_> = &[("subscriptions", &names), ("principals", &principals)];
+    iago.delete("/users/me/subscriptions", params).ok().await;
+    iago.patch(&format!("/streams/{}", plans.id), &[("new_name", &"surprise")]).ok().await;
+    assert_eq!(hamlet.get("/bots", &[]).ok().await["bots"][0]["default_sending_stream"], json!(null));
+    assert_eq!(shown(&hamlet, &bot).await.unwrap()["default_sending_stream"], json!(null));
+}

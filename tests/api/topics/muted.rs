@@ -79,3 +79,30 @@ async fn mute_topic_errors() {
         polonius.call(Method::PATCH, PATH, params).bad(msg).await;
     }
 }
+
+#[tokio::test]
+async fn muted_topics_of_a_lost_channel_are_hidden() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let verona = iago.create_channel("Verona").await;
+    let plans = iago.create_channel("plans").private().with(&hamlet).await;
+    let mut older = hamlet.register().events(&["muted_topics"]).await;
+    let mute = async |channel: u64| {
+        let params: Params<'_> = &[("stream_id", &channel), ("topic", &"Lunch"), ("op", &"add")];
+        hamlet.call(Method::PATCH, PATH, params).ok().await;
+    };
+    mute(plans.id).await;
+    assert_eq!(older.next().await["muted_topics"][0][0], json!("plans"));
+    let names = json!(["plans"]);
+    let principals = json!([hamlet.id]);
+    let params: Params<'_> = &[("subscriptions", &names), ("principals", &principals)];
+    iago.delete("/users/me/subscriptions", params).ok().await;
+    iago.patch(&format!("/streams/{}", plans.id), &[("new_name", &"surprise")]).ok().await;
+    let state = hamlet.register().events(&["muted_topics"]).await.state;
+    assert_eq!(state["muted_topics"], json!([]));
+    mute(verona.id).await;
+    let muted = older.next().await["muted_topics"].clone();
+    assert_eq!((muted.as_array().map(Vec::len), &muted[0][0]), (Some(1), &json!("Verona")));
+    // The policy itself is kept for the case that access comes back.
+    assert_eq!(policies(&hamlet).await.len(), 2);
+}

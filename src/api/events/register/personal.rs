@@ -13,12 +13,13 @@ use crate::api::wire::settings::{push_default_settings, push_emoji_sets, push_us
 use crate::api::wire::unread::unread;
 use crate::http::{ApiError, Envelope};
 use actors::queries::Unreads;
-use model::{ChannelId, MessageId, UserId, VisibilityPolicy};
+use model::{ChannelId, MessageId, UserId};
 use rules::onboarding::remaining_steps;
 use rules::permissions::users::api_email;
 use rules::permissions::visitors::visitor;
 use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, NOTIFICATION_SOUNDS, user_setting, user_value};
 use rules::topics::shown_topic;
+use rules::visibility::muted_topics;
 use serde::Serialize;
 
 /// Adds the requested personal parts.
@@ -133,10 +134,9 @@ fn topic_fields(envelope: &mut Envelope, state: &State<'_>) {
     }
     let fetch = &state.request.fetch;
     if fetch.wants("muted_topics") && (fetch.is_everything() || !fetch.wants("user_topic")) {
-        let muted = topics().filter(|(_, _, topic)| topic.policy == VisibilityPolicy::Muted);
-        let items = muted.filter_map(|(channel, _, topic)| {
-            let name = directory.channel(channel)?.name.as_str();
-            Some((name, shown_topic(&topic.name, knows_empty), topic.updated.secs()))
+        let muted = state.me.into_iter().flat_map(|me| muted_topics(directory, me));
+        let items = muted.map(|(channel, topic)| {
+            (channel.name.as_str(), shown_topic(&topic.name, knows_empty), topic.updated.secs())
         });
         push_list(envelope.open_field("muted_topics"), items);
     }

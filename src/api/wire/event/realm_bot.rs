@@ -59,17 +59,14 @@ pub(super) fn add<'e>(
 pub(super) fn update<'e>(writer: &EventWriter<'e>, user_id: UserId, change: &'e BotChange) -> RealmBot<'e> {
     let directory = writer.directory;
     let bot = directory.user(user_id);
+    let shown = |channel| bot.and_then(|bot| channel_name(directory, bot, channel));
     let property = match change {
         BotChange::FullName(name) => Some(Property::FullName(name)),
         BotChange::Email(email) => Some(Property::Email(email)),
         BotChange::IsActive(is_active) => Some(Property::IsActive(*is_active)),
         BotChange::Owner(owner) => Some(Property::OwnerId(*owner)),
-        BotChange::SendingChannel(channel) => {
-            Some(Property::DefaultSendingStream(channel_name(directory, *channel)))
-        }
-        BotChange::RegisterChannel(channel) => {
-            Some(Property::DefaultEventsRegisterStream(channel_name(directory, *channel)))
-        }
+        BotChange::SendingChannel(channel) => Some(Property::DefaultSendingStream(shown(*channel))),
+        BotChange::RegisterChannel(channel) => Some(Property::DefaultEventsRegisterStream(shown(*channel))),
         BotChange::AllPublicChannels(is_set) => Some(Property::DefaultAllPublicStreams(*is_set)),
         BotChange::Avatar => {
             bot.map(|bot| Property::AvatarUrl(whole_avatar_url(directory, bot, AvatarSize::Small)))
