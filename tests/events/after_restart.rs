@@ -202,3 +202,54 @@ async fn bot_events_after_restart_follow_role() {
         }
     }
 }
+
+/// A former administrator gets no address that only administrators see, however late the events are fetched.
+#[tokio::test]
+async fn addresses_after_restart_follow_role() {
+    let t = TestServer::start().await;
+    let [desdemona, hamlet, othello] = t.users(["desdemona", "hamlet", "othello"]);
+    let show_to = async |who: u8| {
+        hamlet.patch("/settings", &[("email_address_visibility", &who)]).ok().await;
+    };
+    let change = async |role: u32| {
+        desdemona.patch(&format!("/users/{}", othello.id), &[("role", &role)]).ok().await;
+    };
+    let (nobody, administrators) = (4, 3);
+    show_to(nobody).await;
+    change(200).await;
+    let mut queue = modern(&othello).await;
+    show_to(administrators).await;
+    change(400).await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
+    queue.person = t.user("othello");
+    let events = queue.now().await;
+    assert!(events.iter().any(|event| event["person"]["role"] == 400), "{events:?}");
+    assert!(!events.iter().any(|event| event.to_string().contains(&hamlet.email)), "{events:?}");
+}
+
+/// A restricted guest gets nothing about people whom the guest cannot see any more.
+#[tokio::test]
+async fn people_after_restart_are_those_that_a_guest_sees() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet, polonius] = t.users(["desdemona", "iago", "hamlet", "polonius"]);
+    let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
+    desdemona.patch("/realm", &[("can_access_all_users_group", &json!({"new": members}))]).ok().await;
+    let verona = iago.create_channel("Verona").with(&polonius).with(&hamlet).await;
+    let mut queue = polonius.register().modern().events(&["realm_user", "user_status"]).await;
+    let status = async |who: &TestUser, text: &str| {
+        who.post("/users/me/status", &[("status_text", &text)]).ok().await;
+    };
+    status(&hamlet, "gone tomorrow").await;
+    status(&iago, "still here").await;
+    hamlet.patch("/settings", &[("full_name", &"The Prince")]).ok().await;
+    hamlet.unsubscribe(&verona).await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
+    queue.person = t.user("polonius");
+    let events = queue.now().await;
+    let told: Vec<String> = events.iter().map(ToString::to_string).collect();
+    assert!(told.iter().any(|event| event.contains("still here")), "{told:#?}");
+    assert!(events.iter().any(|event| event["op"] == "remove"), "{told:#?}");
+    for hidden in ["gone tomorrow", "The Prince"] {
+        assert!(!told.iter().any(|event| event.contains(hidden)), "{hidden}: {told:#?}");
+    }
+}

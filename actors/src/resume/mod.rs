@@ -14,6 +14,7 @@
 //! | log between what a client has and now | 64 MiB | BAD_EVENT_QUEUE_ID |
 //! | events, and bytes of an account | as for any queue | BAD_EVENT_QUEUE_ID |
 
+mod access;
 mod held;
 mod pass;
 

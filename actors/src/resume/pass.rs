@@ -8,19 +8,18 @@
 //!
 //! The view is locked for one frame at a time, so that writers wait no longer.
 
+use super::access::{may_know, withhold};
 use crate::announce::{self, Replay};
 use crate::error::DomainError;
 use crate::fanout;
 use crate::session::{Delivered, Session};
 use crate::shared::RealmShared;
-use model::event::BotChange;
 use model::fact::{DeletedFrom, LocalEcho};
 use model::{
-    Audience, ChannelId, Directory, Event, EventBody, EventNumber, Fact, Flags, Frame, MessageFact,
-    MessageId, MessageRanges, QueueRecord, Sequence, User, UserId,
+    Audience, ChannelId, Directory, Event, EventNumber, Fact, Flags, Frame, MessageFact, MessageId,
+    MessageRanges, QueueRecord, Sequence, User, UserId,
 };
 use rules::narrow::EventNarrow;
-use rules::permissions::channel::sees_channel;
 use std::collections::HashMap;
 use std::sync::Arc;
 use storage::View;
@@ -256,7 +255,7 @@ impl Pass {
         audience: &Audience,
     ) {
         let limits = self.realm.queue_limits;
-        withhold_secrets(view, &mut event.body, audience);
+        withhold(view, &mut event.body, audience);
         let event = Arc::new(event);
         let echo = if let Audience::Readers(message) = audience { echoes.get(&message.id) } else { None };
         let mut shared: Option<Arc<Event>> = None;
@@ -328,43 +327,6 @@ fn readers_flags(view: &View, record: &QueueRecord, user: UserId, message: &mode
     let channel = view.directory.channel(message.place.channel()?)?;
     let is_public = !channel.invite_only && !view.directory.user(user)?.is_guest();
     (crate::session::hears_all_public_channels(&record.options) && is_public).then_some(Flags::NONE)
-}
-
-/// Removes the key and tokens of a bot that has another owner now; the event with them is for its owner at that time.
-fn withhold_secrets(view: &View, body: &mut EventBody, audience: &Audience) {
-    let is_owners = |bot: UserId| match audience {
-        Audience::Users(users) => view.directory.bot_owner(bot).is_some_and(|owner| users[..] == [owner]),
-        _ => false,
-    };
-    match body {
-        EventBody::BotAdded { bot, with_secrets, .. } => *with_secrets &= is_owners(bot.id),
-        EventBody::BotChanged { bot, change: BotChange::Service { with_secrets, .. } } => {
-            *with_secrets &= is_owners(*bot);
-        }
-        _ => {}
-    }
-}
-
-/// Whether a user may still see the content of an event. Removals may always be seen.
-fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
-    let sees = |id: &ChannelId| {
-        view.directory.channel(*id).is_some_and(|channel| sees_channel(&view.directory, user, channel))
-    };
-    let keeps = |bot: UserId| view.directory.user(bot).is_some_and(|bot| announce::manages_bot(user, bot));
-    match body {
-        EventBody::Message { message, .. } => announce::can_read_now(view, user, message),
-        EventBody::ChannelsCreated(created) => created.iter().all(|one| sees(&one.channel.id)),
-        EventBody::SubscriptionsAdded(added) => added.iter().all(|one| sees(&one.summary.channel.id)),
-        EventBody::ChannelChanged { channel, .. }
-        | EventBody::PeersAdded { channel, .. }
-        | EventBody::PeersRemoved { channel, .. } => sees(channel),
-        EventBody::BotAdded { bot, .. } => keeps(bot.id),
-        EventBody::BotChanged { bot, change: BotChange::ApiKey(_) } => {
-            view.directory.bot_owner(*bot) == Some(user.id)
-        }
-        EventBody::BotChanged { bot, .. } => keeps(*bot),
-        _ => true,
-    }
 }
 
 /// The messages that a fact removed from a channel.
