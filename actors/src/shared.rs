@@ -128,13 +128,18 @@ impl RealmShared {
         self.read_record(id, StoredRecord::find(view, id))
     }
 
-    /// The content of a message after one of its edits (0: as sent); none if the message is deleted.
-    pub fn texts_in(&self, view: &View, id: MessageId, number: u32) -> Result<Option<Texts>, StoreError> {
-        if !view.messages.all.contains(id.0) {
-            return Ok(None);
-        }
-        if let Some(version) = view.versions.of(id).get(&number) {
-            return Ok(Some(Texts { content: version.content.clone(), rendered: version.rendered.clone() }));
+    /// The content of a message after one of its edits (0: as sent); none if the message is deleted. The view is not locked
+    /// while the trees are read.
+    pub fn texts_of(&self, id: MessageId, number: u32) -> Result<Option<Texts>, StoreError> {
+        {
+            let view = self.view.read();
+            if !view.messages.all.contains(id.0) {
+                return Ok(None);
+            }
+            if let Some(version) = view.versions.of(id).get(&number) {
+                let (content, rendered) = (version.content.clone(), version.rendered.clone());
+                return Ok(Some(Texts { content, rendered }));
+            }
         }
         if number == 0 {
             let sent = self.trees.message_as_sent(self.id, id)?;

@@ -143,10 +143,16 @@ impl Pass {
         for stored in self.frames(from)? {
             let Stored { sequence, frame, .. } = stored?;
             let realm = self.realm.clone();
-            let view = realm.view.read();
             let mut texts = HashMap::new();
             for (position, id, number) in announce::edits(&frame) {
-                texts.extend(realm.texts_in(&view, id, number)?.map(|texts| (position, texts)));
+                texts.extend(realm.texts_of(id, number)?.map(|texts| (position, texts)));
+            }
+            let view = realm.view.read();
+            // Messages may have been deleted meanwhile.
+            for (position, id, _) in announce::edits(&frame) {
+                if !view.messages.all.contains(id.0) {
+                    texts.remove(&position);
+                }
             }
             let echoes = echoes(&frame);
             for (event, audience) in replay.events(&view, texts, &frame) {
