@@ -25,6 +25,18 @@ const ACCOUNT_AGE_SECS_MIN: u64 = 3 * 24 * 3600;
 /// The period of the daily limit, in seconds.
 const DAY_SECS: u64 = 24 * 3600;
 
+/// Invitations that one account may have sent, of those that count: see `counted`.
+pub const INVITATIONS_OF_INVITER_MAX: usize = 10_000;
+
+/// Invitations that all accounts of an organization may have sent, of those that count.
+pub const INVITATIONS_MAX: usize = 50_000;
+
+/// Bytes of the texts, channels and groups of the invitations of one account, of those that count.
+pub const INVITATION_BYTES_MAX: usize = 4 << 20;
+
+/// Invitations count for so long after they were sent, in seconds, even if they are used or revoked: their records are kept.
+const COUNTED_SECS: u64 = 30 * DAY_SECS;
+
 /// The parameters of an invitation, as sent.
 #[derive(Clone, Debug)]
 pub struct InvitationRequest {
@@ -69,6 +81,7 @@ pub fn check_invitations(
     let invitation = plan(dir, inviter, role, request, now)?;
     check_limits(dir, inviter, addresses.len(), now, daily_max)?;
     let (addresses, skipped) = sort_addresses(dir, addresses)?;
+    check_room(dir, &invitation, addresses.len(), now)?;
     Ok(InvitationPlan { invitation, addresses, skipped })
 }
 
@@ -81,7 +94,9 @@ pub fn check_reusable_invitation(
 ) -> Result<Invitation, RuleError> {
     check_holds_realm(dir, RealmPermission::CreateMultiuseInvite, inviter.id)?;
     let role = check_role(inviter, request.role)?;
-    plan(dir, inviter, role, request, now)
+    let invitation = plan(dir, inviter, role, request, now)?;
+    check_room(dir, &invitation, 1, now)?;
+    Ok(invitation)
 }
 
 /// Users cannot invite to a role above their own, and only administrators invite moderators and above.
@@ -174,7 +189,7 @@ fn check_limits(
     let is_recent = |invitation: &&Arc<Invitation>| {
         !invitation.is_reusable() && now.millis_since(invitation.sent) < DAY_SECS * 1000
     };
-    if daily_max > 0 && dir.invitations().filter(is_recent).count() + count > daily_max {
+    if daily_max > 0 && counted(dir, now).filter(is_recent).count() + count > daily_max {
         return refuse(InvitingRefusal::DailyLimit);
     }
     let is_new = now.millis_since(inviter.joined) < ACCOUNT_AGE_SECS_MIN * 1000;
@@ -183,6 +198,48 @@ fn check_limits(
         return refuse(InvitingRefusal::AccountTooNew);
     }
     Ok(())
+}
+
+/// The invitations that can still be used, and those of the last 30 days.
+fn counted(dir: &Directory, now: Timestamp) -> impl Iterator<Item = &Arc<Invitation>> {
+    let is_counted = move |one: &&Arc<Invitation>| now.millis_since(one.sent) < COUNTED_SECS * 1000;
+    let open = dir.unexpired_invitations().filter(move |one| one.is_open(now));
+    // The newest have the highest ids.
+    let over = dir.invitations().rev().take_while(is_counted).filter(move |one| !one.is_open(now));
+    open.chain(over)
+}
+
+/// Whether an inviter may send so many invitations like this one: `TooMany`, `TooManyOfRealm`, `TooLarge`.
+fn check_room(
+    dir: &Directory,
+    invitation: &Invitation,
+    count: usize,
+    now: Timestamp,
+) -> Result<(), InvitationError> {
+    let (mut all, mut own, mut bytes) = (count, count, count.saturating_mul(bytes_of(invitation)));
+    for known in counted(dir, now) {
+        all += 1;
+        if known.inviter == invitation.inviter {
+            own += 1;
+            bytes = bytes.saturating_add(bytes_of(known));
+        }
+    }
+    if own > INVITATIONS_OF_INVITER_MAX {
+        return Err(InvitationError::TooMany { limit: INVITATIONS_OF_INVITER_MAX });
+    }
+    if all > INVITATIONS_MAX {
+        return Err(InvitationError::TooManyOfRealm { limit: INVITATIONS_MAX });
+    }
+    if bytes > INVITATION_BYTES_MAX {
+        return Err(InvitationError::TooLarge { limit: INVITATION_BYTES_MAX });
+    }
+    Ok(())
+}
+
+/// Bytes of the parts of an invitation that have no fixed size, except its address.
+fn bytes_of(invitation: &Invitation) -> usize {
+    let text = invitation.welcome_text.as_ref().map_or(0, String::len);
+    text + size_of_val(&invitation.channels[..]) + size_of_val(&invitation.groups[..])
 }
 
 /// Separates the addresses that can be invited from those that have an account.
@@ -314,10 +371,9 @@ pub fn superseded_invitations(
     address: &str,
     accepted: Option<InvitationId>,
 ) -> Vec<InvitationId> {
-    let is_superseded = |invitation: &&Arc<Invitation>| {
-        invitation.is_pending() && invitation.is_for(address) && Some(invitation.id) != accepted
-    };
-    dir.invitations().filter(is_superseded).map(|invitation| invitation.id).collect()
+    let is_superseded =
+        |invitation: &&Arc<Invitation>| invitation.is_for(address) && Some(invitation.id) != accepted;
+    dir.pending_invitations().filter(is_superseded).map(|invitation| invitation.id).collect()
 }
 
 /// The pending invitations of a user, which are revoked when the account is deactivated.
@@ -326,7 +382,7 @@ pub fn invitations_of(dir: &Directory, inviter: &User) -> Vec<InvitationId> {
 }
 
 fn pending_of(dir: &Directory, inviter: UserId) -> impl Iterator<Item = &Arc<Invitation>> {
-    dir.invitations().filter(move |invitation| invitation.is_pending() && invitation.inviter == inviter)
+    dir.pending_invitations().filter(move |invitation| invitation.inviter == inviter)
 }
 
 #[cfg(test)]

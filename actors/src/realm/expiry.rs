@@ -49,14 +49,8 @@ struct Expire {
 impl Expire {
     /// Open invitations that have expired and are not recorded as such.
     fn invitations(&self, directory: &Directory) -> Vec<InvitationId> {
-        let is_new = |invitation: &model::Invitation| {
-            invitation.is_pending() && !invitation.has_expired && invitation.is_expired(self.until)
-        };
-        directory
-            .invitations()
-            .filter(|invitation| is_new(invitation))
-            .map(|invitation| invitation.id)
-            .collect()
+        let expired = directory.unexpired_invitations().filter(|one| one.is_expired(self.until));
+        expired.map(|invitation| invitation.id).collect()
     }
 
     /// The organization with the confirmation links that had expired before the wall clock was set back.

@@ -31,7 +31,7 @@ pub async fn list(caller: Caller, RealmUrl(url): RealmUrl, _: Params<()>) -> Han
     let (directory, now) = (caller.realm.directory(), caller.realm.now());
     let is_listed =
         |invitation: &Invitation| invitation.is_open(now) && sees_invitation(&caller.user, invitation);
-    let open = directory.invitations().filter(|invitation| is_listed(invitation));
+    let open = directory.unexpired_invitations().filter(|invitation| is_listed(invitation));
     reply_list("invites", open.map(|invitation| json(&caller.realm, &url, invitation)))
 }
 

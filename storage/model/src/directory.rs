@@ -26,8 +26,7 @@ use crate::channel::{Channel, ChannelFolder};
 use crate::direct::DirectConversation;
 use crate::export::RealmExport;
 use crate::group::UserGroup;
-use crate::ids::{ChannelId, FolderId, GroupId, InvitationId, RecipientId, UserId};
-use crate::invitation::Invitation;
+use crate::ids::{ChannelId, FolderId, GroupId, RecipientId, UserId};
 use crate::lists::{DefaultChannelGroup, Listed, RealmLists};
 use crate::profile_field::ProfileFields;
 use crate::realm::Realm;
@@ -89,7 +88,7 @@ pub struct Roots {
     lists: Arc<RealmLists>,
     default_groups: Arc<Listed<DefaultChannelGroup>>,
     exports: Arc<Listed<RealmExport>>,
-    invitations: OrdMap<InvitationId, Arc<Invitation>>,
+    invitations: records::InvitationRecords,
 }
 
 impl Deref for Directory {
@@ -449,12 +448,12 @@ impl Directory {
     }
 }
 
-/// Adds a user to an index or removes it; the index stays shared with snapshots if nothing changes.
-fn list(index: &mut OrdSet<UserId>, user: UserId, is_listed: bool) {
-    if is_listed != index.contains(&user) {
+/// Adds an id to an index or removes it; the index stays shared with snapshots if nothing changes.
+fn list<I: Copy + Ord>(index: &mut OrdSet<I>, id: I, is_listed: bool) {
+    if is_listed != index.contains(&id) {
         match is_listed {
-            true => index.insert(user),
-            false => index.remove(&user),
+            true => index.insert(id),
+            false => index.remove(&id),
         };
     }
 }

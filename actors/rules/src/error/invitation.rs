@@ -109,6 +109,15 @@ pub enum InvitationError {
     /// The server has no mail configuration.
     #[error("This server cannot send email; use a reusable invitation link")]
     NoMail,
+    /// Of one inviter: those that can still be used, and all of the last 30 days.
+    #[error("Too many open or recent invitations (maximum {limit}).")]
+    TooMany { limit: usize },
+    /// The same, of all inviters.
+    #[error("Too many open or recent invitations in this organization (maximum {limit}).")]
+    TooManyOfRealm { limit: usize },
+    /// Texts, channels and groups of the invitations of one inviter.
+    #[error("Open and recent invitations are too large (maximum {limit} bytes).")]
+    TooLarge { limit: usize },
     #[error("No such invitation")]
     Missing,
     #[error("Invitation already used or deactivated.")]

@@ -233,6 +233,55 @@ fn limits_are_checked_before_addresses() {
 }
 
 #[test]
+fn open_and_recent_invitations_are_limited() {
+    let mut dir = fixture::directory();
+    let sent_before = |days: u64| Timestamp(NOW.0 - days * DAY_SECS * 1000);
+    let put = |dir: &mut Directory, ids: std::ops::Range<usize>, inviter: UserId, like: &Invitation| {
+        for id in ids {
+            dir.put_invitation(Invitation { id: InvitationId(id as u32), inviter, ..like.clone() });
+        }
+    };
+    let link = invitation(1, fixture::OWNER, Role::Member, None);
+    let link = Invitation { sent: sent_before(29), expires: None, ..link };
+    let revoked = Invitation { state: InvitationState::Revoked, ..link.clone() };
+    let reuse = |dir: &Directory, by| check_reusable(dir, dir.user(by).unwrap(), request(400)).map(|_| ());
+    // Long ago and over: these do not count.
+    let old = Invitation { sent: sent_before(31), ..revoked.clone() };
+    put(&mut dir, 1..100, fixture::OWNER, &old);
+    // Revoking makes no room.
+    put(&mut dir, 100..99 + INVITATIONS_OF_INVITER_MAX, fixture::OWNER, &revoked);
+    assert_eq!(reuse(&dir, fixture::OWNER), Ok(()));
+    put(&mut dir, 50..51, fixture::OWNER, &Invitation { sent: sent_before(31), ..link.clone() });
+    let full = word(InvitationError::TooMany { limit: INVITATIONS_OF_INVITER_MAX });
+    assert_eq!(reuse(&dir, fixture::OWNER), Err(full.clone()));
+    assert_eq!(invite(&dir, fixture::OWNER, "new@x.example", 400).err(), Some(full));
+    assert_eq!(reuse(&dir, fixture::ADMINISTRATOR), Ok(()));
+    let from = 100 + INVITATIONS_OF_INVITER_MAX;
+    put(&mut dir, from..from + INVITATIONS_MAX - INVITATIONS_OF_INVITER_MAX, fixture::MEMBER, &link);
+    let full = word(InvitationError::TooManyOfRealm { limit: INVITATIONS_MAX });
+    assert_eq!(reuse(&dir, fixture::ADMINISTRATOR), Err(full));
+}
+
+#[test]
+fn texts_of_open_and_recent_invitations_are_limited() {
+    let mut dir = fixture::directory();
+    let text = "x".repeat(WELCOME_TEXT_LENGTH_MAX);
+    let wanted = InvitationRequest { welcome_text: Some(text.clone()), ..request(400) };
+    let check = |dir: &Directory, wanted: &InvitationRequest| {
+        check_reusable(dir, dir.user(fixture::OWNER).unwrap(), wanted.clone()).map(|_| ())
+    };
+    let count = INVITATION_BYTES_MAX / WELCOME_TEXT_LENGTH_MAX;
+    for id in 1..=count {
+        assert_eq!(check(&dir, &wanted), Ok(()));
+        let known = invitation(id as u32, fixture::OWNER, Role::Member, None);
+        dir.put_invitation(Invitation { sent: NOW, welcome_text: Some(text.clone()), ..known });
+    }
+    let full = word(InvitationError::TooLarge { limit: INVITATION_BYTES_MAX });
+    assert_eq!(check(&dir, &wanted), Err(full));
+    assert_eq!(check(&dir, &request(400)), Ok(()));
+}
+
+#[test]
 fn inviters_and_administrators_revoke_invitations() {
     let mut dir = fixture::directory();
     dir.put_invitation(invitation(1, fixture::MEMBER, Role::Member, Some("a@x.example")));

@@ -2,7 +2,10 @@
 
 use crate::attachment::Attachment;
 use crate::bot::BotIntegration;
-use crate::ids::{AttachmentId, ChannelId, DraftId, MessageId, SavedSnippetId, ScheduledMessageId, UserId};
+use crate::ids::{
+    AttachmentId, ChannelId, DraftId, InvitationId, MessageId, SavedSnippetId, ScheduledMessageId, UserId,
+};
+use crate::invitation::Invitation;
 use crate::personal::{NavigationView, UserStatus};
 use crate::picture::{RealmEmoji, RealmPictures};
 use crate::push::{PendingMail, PushDevice, PushToken};
@@ -48,6 +51,17 @@ pub(super) struct PersonalRecords {
     pub(super) web_sessions: OrdMap<(UserId, WebSessionKey), Arc<WebSession>>,
     /// The user of each web session: looked up for each request with one.
     pub(super) web_session_users: HashMap<WebSessionKey, UserId>,
+}
+
+/// Invitations, with the indexes of those that are not over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct InvitationRecords {
+    /// In all states.
+    pub(super) all: OrdMap<InvitationId, Arc<Invitation>>,
+    /// Those that are neither used nor revoked.
+    pub(super) pending: OrdSet<InvitationId>,
+    /// Those of them that are not recorded as expired: visited once a minute.
+    pub(super) unexpired: OrdSet<InvitationId>,
 }
 
 /// What incoming webhook bots are for, with the size that its limit needs.

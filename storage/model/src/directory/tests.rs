@@ -1,6 +1,7 @@
 use super::*;
 use crate::group::{GroupPermissions, GroupSetting};
-use crate::ids::{MessageId, RealmId};
+use crate::ids::{InvitationId, MessageId, RealmId};
+use crate::invitation::{Invitation, InvitationState};
 use crate::time::Timestamp;
 
 pub fn directory() -> Directory {
@@ -116,4 +117,47 @@ fn changes_are_seen_where_they_are() {
     assert!(directory.has_same_subscribers_as(&before, ChannelId(3)));
     directory.put_status(UserId(7), Some(crate::UserStatus { text: "here".to_owned(), emoji: None }));
     assert!(!directory.has_same_statuses_as(&before));
+}
+
+#[test]
+fn invitations_are_listed_while_they_are_not_over() {
+    let mut directory = directory();
+    let first = Invitation {
+        id: InvitationId(1),
+        address: None,
+        inviter: UserId(7),
+        role: crate::Role::Member,
+        channels: Vec::new(),
+        groups: Vec::new(),
+        includes_default_channels: false,
+        notifies_inviter: false,
+        welcome_text: None,
+        sent: Timestamp(0),
+        expires: None,
+        state: InvitationState::Pending,
+        has_expired: false,
+    };
+    let listed = |directory: &Directory| {
+        let pending: Vec<u32> = directory.pending_invitations().map(|one| one.id.0).collect();
+        let unexpired: Vec<u32> = directory.unexpired_invitations().map(|one| one.id.0).collect();
+        (pending, unexpired)
+    };
+    directory.put_invitation(first.clone());
+    directory.put_invitation(Invitation { id: InvitationId(2), ..first.clone() });
+    assert_eq!(listed(&directory), (vec![1, 2], vec![1, 2]));
+    let expired = Invitation { has_expired: true, ..first.clone() };
+    directory.put_invitation(expired.clone());
+    assert_eq!(listed(&directory), (vec![1, 2], vec![2]));
+    // Sent again.
+    directory.put_invitation(first.clone());
+    assert_eq!(listed(&directory), (vec![1, 2], vec![1, 2]));
+    directory.put_invitation(Invitation { state: InvitationState::Revoked, ..expired });
+    directory.put_invitation(Invitation {
+        id: InvitationId(2),
+        state: InvitationState::Used(UserId(7)),
+        ..first
+    });
+    assert_eq!(listed(&directory), (Vec::new(), Vec::new()));
+    assert_eq!(directory.invitations().count(), 2);
+    assert_eq!(directory.next_invitation(), InvitationId(3));
 }
