@@ -16,11 +16,11 @@ use crate::session::{Delivered, Session};
 use crate::shared::RealmShared;
 use model::fact::{DeletedFrom, LocalEcho};
 use model::{
-    Audience, ChannelId, Directory, Event, EventNumber, Fact, Flags, Frame, MessageFact, MessageId,
-    MessageRanges, QueueRecord, Sequence, User, UserId,
+    Audience, ChannelId, Directory, Event, EventBody, EventNumber, Fact, Flags, Frame, MessageFact,
+    MessageId, MessageRanges, QueueRecord, Sequence, User, UserId,
 };
 use rules::narrow::EventNarrow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use storage::View;
 use storage::log::{LogError, RealmLog};
@@ -58,6 +58,8 @@ struct Collected {
     /// Bytes of the log before the first frame with an event for it; `None` until that was reached.
     starts_at: Option<u64>,
     bytes: usize,
+    /// People whose addition was withheld.
+    not_added: BTreeSet<UserId>,
     outcome: Outcome,
 }
 
@@ -71,6 +73,7 @@ impl Collected {
             narrow: narrow.filter(|narrow| !narrow.is_empty()),
             starts_at: None,
             bytes: 0,
+            not_added: BTreeSet::new(),
             outcome: Ok(Vec::new()),
         }
     }
@@ -85,6 +88,21 @@ impl Collected {
 
     fn end(&mut self) {
         self.outcome = Err(DomainError::BadEventQueue(self.record.id.clone()));
+    }
+
+    /// Whether the owner gets an event that the owner may know or not: people who were not added are not removed either.
+    fn gets(&mut self, body: &EventBody, may: bool) -> bool {
+        if let EventBody::UserAdded(person) = body
+            && !may
+        {
+            self.not_added.insert(person.id);
+        }
+        if let EventBody::UserRemoved(person) = body
+            && self.not_added.remove(person)
+        {
+            return false;
+        }
+        may
     }
 
     fn wants(&self, sequence: Sequence, number: EventNumber) -> bool {
@@ -278,7 +296,7 @@ impl Pass {
                 _ => may_know(view, user, &event.body),
             };
             known = Some((user.id, may));
-            if !may || !passes(view, queue, &event, flags) {
+            if !queue.gets(&event.body, may) || !passes(view, queue, &event, flags) {
                 continue;
             }
             let held = shared.get_or_insert_with(|| self.realm.resumes.shared(event.clone()));
