@@ -1,5 +1,6 @@
 use super::*;
 use crate::fixture::{self, BOT, MEMBER};
+use model::{Role, UserId};
 use serde_json::json;
 
 fn request(name: &str, data: Value) -> FieldRequest {
@@ -102,6 +103,7 @@ fn values_are_validated_by_kind() {
         (choice.clone(), json!("0"), Ok("0")),
         (choice, json!("1"), Err("'1' is not a valid choice for 'F'.")),
         (of(FieldKind::Person), json!([MEMBER.0]), Ok(&MEMBER_LIST)),
+        (of(FieldKind::Person), json!(vec![MEMBER.0; 1_000]), Ok(&MEMBER_LIST)),
         (of(FieldKind::Person), json!([]), Ok("")),
         (of(FieldKind::Person), json!("x"), Err("User IDs is not a list")),
         (of(FieldKind::Person), json!([MEMBER.0, "x"]), Err("User IDs[1] is not an integer")),
@@ -112,6 +114,22 @@ fn values_are_validated_by_kind() {
         let found = check_value(&dir, &field, &value).map_err(|error| error.to_string());
         assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{:?} {value}", field.kind);
     }
+}
+
+#[test]
+fn values_name_a_limited_number_of_people() {
+    let mut dir = fixture::directory();
+    for id in 1_000..1_101 {
+        dir.put_user(fixture::user(UserId(id), &format!("person{id}"), Role::Member));
+    }
+    let value = |ids: Vec<u32>| check_value(&dir, &field(1, "F", FieldKind::Person), &json!(ids));
+    // Each counts once; the order is that of the request.
+    let mut ids: Vec<u32> = (1_000..1_100).rev().collect();
+    let stored = json!(ids).to_string();
+    ids.extend_from_within(..);
+    assert_eq!(value(ids), Ok(stored));
+    let refused = value((1_000..1_101).collect()).unwrap_err().to_string();
+    assert_eq!(refused, "User IDs is too long (limit: 100 users)");
 }
 
 static MEMBER_LIST: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| format!("[{}]", MEMBER.0));

@@ -4,11 +4,14 @@ use super::{find_field, parse_data};
 use crate::error::{PersonalError, RuleError};
 use model::{Directory, FieldKind, ProfileField, ProfileFieldId, ProfileValue, User, UserId};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Longest value of a short text, in code points.
 const SHORT_TEXT_LENGTH_MAX: usize = 50;
 /// Longest value of a long text, in code points.
 const LONG_TEXT_LENGTH_MAX: usize = 500;
+/// Maximum number of people in one value.
+const PEOPLE_MAX: usize = 100;
 
 /// A new value of a field.
 #[derive(Clone, Debug)]
@@ -117,13 +120,13 @@ fn check_choice(field: &ProfileField, text: &str) -> Result<(), RuleError> {
     }
 }
 
-/// Errors name a list of users by `User IDs`, not by the field.
+/// The ids as JSON text, each once, in the order as sent. Errors name a list of users by `User IDs`, not by the field.
 fn check_people(dir: &Directory, value: &Value) -> Result<String, RuleError> {
     let invalid =
         |place: String, detail: &str| PersonalError::ValueInvalid { field: place, detail: detail.to_owned() };
     let place = "User IDs";
     let people = value.as_array().ok_or_else(|| invalid(place.to_owned(), "is not a list"))?;
-    let mut ids = Vec::with_capacity(people.len());
+    let (mut ids, mut known) = (Vec::new(), BTreeSet::new());
     for (index, person) in people.iter().enumerate() {
         let not_integer = || invalid(format!("{place}[{index}]"), "is not an integer");
         let id = person.as_i64().ok_or_else(not_integer)?;
@@ -132,6 +135,11 @@ fn check_people(dir: &Directory, value: &Value) -> Result<String, RuleError> {
             None => return Err(RuleError::InvalidMember { id }),
             Some(user) if !user.is_active => return Err(PersonalError::PersonDeactivated { id }.into()),
             Some(user) if user.is_bot() => return Err(PersonalError::PersonIsBot { id }.into()),
+            Some(user) if !known.insert(user.id) => {}
+            Some(_) if known.len() > PEOPLE_MAX => {
+                let detail = format!("is too long (limit: {PEOPLE_MAX} users)");
+                return Err(invalid(place.to_owned(), &detail).into());
+            }
             Some(user) => ids.push(user.id.0),
         }
     }
