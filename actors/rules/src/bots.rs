@@ -7,7 +7,7 @@ pub use integration::{CONFIG_LENGTH_MAX, IntegrationChange, REALM_CONFIG_BYTES_M
 pub use rank::{capped_role, channels_to_leave, check_rank, check_takeover, demoted_bots, handed_on};
 
 use crate::error::{BotError, RuleError};
-use crate::names::parse_full_name;
+use crate::names::{check_length, parse_full_name};
 use crate::permissions::channel::{Archived, ChannelRef, access_channel_content};
 use crate::permissions::group_setting::holds_realm;
 use crate::permissions::roles::{check_administrator, check_owner};
@@ -21,6 +21,8 @@ use url::{Host, Url};
 const LOCAL_BYTES_MAX: usize = 64;
 /// Longest URL of a service, in bytes.
 const URL_BYTES_MAX: usize = 2048;
+/// Longest name of a service, in code points.
+const SERVICE_NAME_LENGTH_MAX: usize = 100;
 /// Bots per owner, deactivated ones included: accounts are never deleted.
 pub const BOTS_OF_OWNER_MAX: usize = 500;
 /// The setting of accounts that may create others (see POST /users).
@@ -112,6 +114,11 @@ pub fn check_bot_name<'n>(
 /// Parses the API code of an interface: `InvalidInterface`.
 pub fn parse_interface(code: i64) -> Result<WebhookInterface, BotError> {
     WebhookInterface::from_code(code).ok_or(BotError::InvalidInterface)
+}
+
+/// The name of an outgoing webhook's service as sent → the name to store; may be empty. `TooLong`.
+pub fn parse_service_name(raw: &str) -> Result<&str, RuleError> {
+    check_length("service_name", crate::text::strip(raw), SERVICE_NAME_LENGTH_MAX)
 }
 
 /// Parses the URL of a service: http or https with a valid host. `InvalidUrl`.

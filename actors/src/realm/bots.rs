@@ -13,7 +13,7 @@ use rules::RuleError;
 use rules::bots::{
     IntegrationChange, access_bot, access_bot_key, bot_address, capped_role, check_address_free,
     check_bot_name, check_bot_role, check_may_create, check_new_owner, check_takeover, default_channel,
-    handed_on, parse_interface, parse_kind, parse_service_url,
+    handed_on, parse_interface, parse_kind, parse_service_name, parse_service_url,
 };
 use rules::error::BotError;
 use std::sync::Arc;
@@ -99,14 +99,13 @@ impl CreateBot {
             "" => String::new(),
             url => parse_service_url(url, "payload_url")?,
         };
-        let name = new.service_name.as_deref().map(rules::text::strip).filter(|name| !name.is_empty());
-        match (kind, name) {
-            (BotKind::OutgoingWebhook, name) => {
-                let name = name.unwrap_or_else(|| rules::text::strip(&new.short_name)).to_owned();
-                Ok(Some(WebhookService { name, base_url, interface }))
-            }
-            _ => Ok(None),
+        if kind != BotKind::OutgoingWebhook {
+            return Ok(None);
         }
+        let name = new.service_name.as_deref().map(parse_service_name).transpose()?;
+        let name =
+            name.filter(|name| !name.is_empty()).unwrap_or_else(|| rules::text::strip(&new.short_name));
+        Ok(Some(WebhookService { name: name.to_owned(), base_url, interface }))
     }
 }
 

@@ -111,7 +111,7 @@ async fn create_bot_errors() {
         hamlet.post("/bots", &rest).refused(400, missing).await;
     }
     let long = "n".repeat(101);
-    let cases: [(&[(&str, &str)], &str); 20] = [
+    let cases: [(&[(&str, &str)], &str); 21] = [
         (&[("short_name", "")], "Bad name or username"),
         (&[("short_name", "a b")], "Bad name or username"),
         (&[("short_name", "a@b")], "Bad name or username"),
@@ -127,6 +127,7 @@ async fn create_bot_errors() {
         (&[("bot_type", "4")], "Embedded bots are not enabled."),
         (&[("bot_type", "4"), ("config_data", "{\"a\": \"b\"}")], "Embedded bots are not enabled."),
         (&[("interface_type", "3")], "Invalid interface type"),
+        (&[("bot_type", "3"), ("service_name", &long)], "service_name is too long (limit: 100 characters)"),
         (&[("bot_type", "3"), ("payload_url", "\"nowhere\"")], "Invalid payload_url: Value error, Not a URL"),
         (
             &[("bot_type", "3"), ("payload_url", "\"http://127.0.0.:5002\"")],
