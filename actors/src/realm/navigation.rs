@@ -5,6 +5,7 @@ use crate::error::DomainError;
 use model::{Directory, Fact, NavigationView, PersonalFact, UserId};
 use rules::error::{PersonalError, RuleError};
 use rules::navigation::{VIEWS_MAX, check_later_name, check_new_name, parse_fragment};
+use rules::saved_texts::check_room;
 
 /// Creates a view.
 pub struct CreateView {
@@ -23,10 +24,8 @@ impl SerializedChange for CreateView {
         if exists || is_name_taken(directory, self.user, fragment, name) {
             return Err(RuleError::from(PersonalError::ViewExists).into());
         }
-        if directory.navigation_views(self.user).count() >= VIEWS_MAX {
-            return Err(RuleError::from(PersonalError::TooManyViews { limit: VIEWS_MAX }).into());
-        }
         let view = NavigationView { is_pinned: self.is_pinned, name: name.map(str::to_owned) };
+        check_views(directory, self.user, fragment, &view)?;
         Ok(vec![set(self.user, fragment, None, Some(view))])
     }
 }
@@ -52,6 +51,10 @@ impl SerializedChange for UpdateView {
         after.is_pinned = self.is_pinned.unwrap_or(after.is_pinned);
         if let Some(name) = name {
             after.name = Some(name.to_owned());
+        }
+        // A change that takes no more room is never refused.
+        if view_bytes(fragment, &after) > view_bytes(fragment, before) {
+            check_views(directory, self.user, fragment, &after)?;
         }
         let is_same = after == *before;
         let fact = set(self.user, fragment, Some(before.clone()), Some(after));
@@ -86,6 +89,22 @@ fn find<'d>(
 fn is_name_taken(directory: &Directory, user: UserId, fragment: &str, name: Option<&str>) -> bool {
     let mut others = directory.navigation_views(user).filter(|(other, _)| *other != fragment);
     name.is_some() && others.any(|(_, view)| view.name.as_deref() == name)
+}
+
+/// Whether the account has room for a view that is new or has a longer name.
+fn check_views(
+    directory: &Directory,
+    user: UserId,
+    fragment: &str,
+    view: &NavigationView,
+) -> Result<(), RuleError> {
+    let others = || directory.navigation_views(user).filter(|(other, _)| *other != fragment);
+    let bytes: usize = others().map(|(other, view)| view_bytes(other, view)).sum();
+    check_room("navigation views", (others().count() + 1, VIEWS_MAX), bytes + view_bytes(fragment, view))
+}
+
+fn view_bytes(fragment: &str, view: &NavigationView) -> usize {
+    fragment.len() + view.name.as_ref().map_or(0, String::len)
 }
 
 fn set(user: UserId, fragment: &str, before: Option<NavigationView>, view: Option<NavigationView>) -> Fact {

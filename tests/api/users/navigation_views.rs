@@ -123,3 +123,31 @@ async fn navigation_views_errors() {
     hamlet.patch("/navigation_views/narrow/is/dm", &[("name", &"Talks")]).ok().await;
     assert_eq!(listed(&hamlet).await.as_array().unwrap().len(), 2);
 }
+
+#[tokio::test]
+async fn navigation_views_are_bounded_in_bytes() {
+    let t = TestServer::start().await;
+    let [hamlet, iago] = t.users(["hamlet", "iago"]);
+    // Texts of 4,096 characters of four bytes each: 32 views with such a fragment and name are 1 MiB.
+    let long = |number: u32| {
+        let last = char::from_u32(0x1_f600 + number).unwrap();
+        format!("{}{last}", "🎉".repeat(4_095))
+    };
+    let create = |who: &TestUser, fragment: &str, name: &str| {
+        who.post(PATH, &[("fragment", &fragment), ("is_pinned", &false), ("name", &name)])
+    };
+    create(&hamlet, "narrow/is/dm", &long(0)).ok().await;
+    for number in 1..32 {
+        create(&hamlet, &long(number), &long(number)).ok().await;
+    }
+    let full = "Too much text in navigation views (maximum 1048576 bytes).";
+    create(&hamlet, "narrow/is/unread", &long(32)).bad(full).await;
+    create(&iago, "narrow/is/unread", &long(32)).ok().await;
+    // What takes no more room stays possible, and gives room to others.
+    let path = format!("{PATH}/narrow/is/dm");
+    hamlet.patch(&path, &[("is_pinned", &true)]).ok().await;
+    hamlet.patch(&path, &[("name", &"Short")]).ok().await;
+    create(&hamlet, "narrow/is/unread", &long(32)).ok().await;
+    hamlet.patch(&path, &[("name", &long(33))]).bad(full).await;
+    hamlet.patch(&path, &[("name", &"Talks")]).ok().await;
+}

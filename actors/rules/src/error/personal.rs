@@ -17,8 +17,6 @@ pub enum PersonalError {
     /// The user has no view with this fragment. The edge answers 404 with NOT_FOUND.
     #[error("Navigation view does not exist.")]
     ViewMissing,
-    #[error("Too many navigation views (maximum {limit}).")]
-    TooManyViews { limit: usize },
     #[error("Unknown onboarding_step: {name}")]
     OnboardingStepUnknown { name: String },
     #[error("Key does not exist.")]

@@ -1,4 +1,4 @@
-//! Refusals of saved texts (docs/api/saved-texts.md).
+//! Refusals of saved texts (docs/api/saved-texts.md), and of any personal list that is full.
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +45,7 @@ pub enum TextError {
     /// More texts than one account may store.
     #[error("Too many {what} (maximum {limit}).")]
     TooMany {
-        /// `saved snippets`, `drafts` or `scheduled messages`.
+        /// `saved snippets`, `drafts`, `scheduled messages` or `navigation views`.
         what: &'static str,
         /// How many there may be.
         limit: usize,
@@ -53,7 +53,7 @@ pub enum TextError {
     /// More bytes than one account may store.
     #[error("Too much text in {what} (maximum {limit} bytes).")]
     TooLarge {
-        /// `saved snippets`, `drafts` or `scheduled messages`.
+        /// `saved snippets`, `drafts`, `scheduled messages` or `navigation views`.
         what: &'static str,
         /// Bytes of all of them together.
         limit: usize,
