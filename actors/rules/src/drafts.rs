@@ -43,7 +43,7 @@ pub struct DraftRequest {
 /// The draft to store.
 ///
 /// # Errors
-/// `ContentEmpty`, `ContentNul`, `TextError`, `InvalidChannelId`, `InvalidUserId`.
+/// `ContentEmpty`, `ContentNul`, `TextError`, `InvalidChannelId`, `InvalidUserId`, `TooManyParticipants`.
 pub fn parse_draft(
     dir: &Directory,
     author: &User,

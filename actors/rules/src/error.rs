@@ -211,6 +211,9 @@ pub enum RuleError {
     InvalidUserId { id: i64 },
     #[error("Invalid email '{email}'")]
     InvalidEmail { email: String },
+    /// More participants than a new direct message may have; `limit` includes the sender.
+    #[error("Too many participants of a direct message (maximum {limit}).")]
+    TooManyParticipants { limit: usize },
     /// A restricted guest writes to users that they may not see.
     #[error("You do not have permission to access some of the recipients.")]
     RecipientsInaccessible,

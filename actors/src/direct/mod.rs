@@ -100,8 +100,9 @@ pub(crate) fn message_facts(
     rules::permissions::direct::check_direct(directory, &sender, &users, context.recipient.is_some())?;
     crate::draft::check_group_mentions(&draft, directory)?;
     let flags = ContentFlags { content: &draft.content, rendered: &draft.rendered, participants: &[] };
-    let mut flags = flags.of_readers(directory, |user| users.contains(&user));
-    read_by_muters(&mut flags, directory, sender.id, |user| users.contains(&user));
+    let is_participant = |user: UserId| users.binary_search(&user).is_ok();
+    let mut flags = flags.of_readers(directory, is_participant);
+    read_by_muters(&mut flags, directory, sender.id, is_participant);
     let widget = first_submessage(&draft, ids)?;
     let mut facts = Vec::new();
     let recipient = context.recipient.unwrap_or_else(|| {

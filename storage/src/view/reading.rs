@@ -132,7 +132,7 @@ impl View {
 
     /// Whether a user takes part in a direct conversation.
     pub fn is_in_conversation(&self, user: UserId, recipient: RecipientId) -> bool {
-        self.directory.direct(recipient).is_some_and(|direct| direct.users.contains(&user))
+        self.directory.direct(recipient).is_some_and(|direct| direct.users.binary_search(&user).is_ok())
     }
 
     /// All messages of a channel.

@@ -7,8 +7,11 @@ use crate::settings::RealmPermission;
 use model::{Directory, GroupSetting, User, UserId};
 use std::collections::BTreeSet;
 
+/// Maximum number of participants of a new direct message, the sender included. Stored conversations may have more.
+pub const PARTICIPANTS_MAX: usize = 250;
+
 /// Finds the participants of a direct message by ids. The result is sorted and includes the sender. `NoRecipients`,
-/// `InvalidUserId`.
+/// `InvalidUserId`, `TooManyParticipants`.
 pub fn find_recipients_by_id(dir: &Directory, sender: &User, ids: &[i64]) -> Result<Vec<UserId>, RuleError> {
     let users = ids.iter().map(|id| {
         let user = u32::try_from(*id).ok().and_then(|id| dir.user(UserId(id)));
@@ -18,7 +21,7 @@ pub fn find_recipients_by_id(dir: &Directory, sender: &User, ids: &[i64]) -> Res
 }
 
 /// Finds the participants of a direct message by addresses that the sender may see, likewise; blank ones are ignored.
-/// `NoRecipients`, `InvalidEmail`.
+/// `NoRecipients`, `InvalidEmail`, `TooManyParticipants`.
 pub fn find_recipients_by_email(
     dir: &Directory,
     sender: &User,
@@ -38,6 +41,9 @@ fn participants(sender: UserId, mut users: BTreeSet<UserId>) -> Result<Vec<UserI
         return Err(RuleError::NoRecipients);
     }
     users.insert(sender);
+    if users.len() > PARTICIPANTS_MAX {
+        return Err(RuleError::TooManyParticipants { limit: PARTICIPANTS_MAX });
+    }
     Ok(users.into_iter().collect())
 }
 
@@ -49,27 +55,29 @@ pub fn check_direct(
     participants: &[UserId],
     conversation_exists: bool,
 ) -> Result<(), RuleError> {
-    let people: Vec<&User> = participants.iter().filter_map(|id| dir.user(*id)).map(|user| &**user).collect();
-    let others = || people.iter().copied().filter(|user| user.id != sender.id);
-    if !others().all(|other| sees_user(dir, sender, other)) {
+    let mut others = others(dir, sender, participants);
+    if !others.clone().all(|other| sees_user(dir, sender, other)) {
         return Err(RuleError::RecipientsInaccessible);
     }
-    let is_with_bots_only = others().all(User::is_bot);
-    if !sender.is_bot() && !is_with_bots_only {
-        check_authorized(dir, sender, participants, conversation_exists)?;
-    }
-    match others().find(|other| !other.is_active) {
+    check_authorized(dir, sender, participants, conversation_exists)?;
+    match others.find(|other| !other.is_active) {
         Some(other) => Err(RuleError::RecipientDeactivated { email: api_email(dir, other).into_owned() }),
         None => Ok(()),
     }
 }
 
-fn check_authorized(
+/// Whether the settings of the organization allow the direct messages of a user to these participants (sorted, including
+/// the sender), deactivated ones included. `DirectMessagesDisabled`, `DirectMessagesUnauthorized`,
+/// `DirectInitiationNotPermitted`.
+pub fn check_authorized(
     dir: &Directory,
     sender: &User,
     participants: &[UserId],
     conversation_exists: bool,
 ) -> Result<(), RuleError> {
+    if sender.is_bot() || others(dir, sender, participants).all(User::is_bot) {
+        return Ok(());
+    }
     let authorizers = realm_group_setting(dir, RealmPermission::DirectMessage);
     if !participants.iter().any(|user| dir.holds(&authorizers, *user)) {
         return Err(match is_nobody(dir, &authorizers) {
@@ -81,6 +89,17 @@ fn check_authorized(
         return Err(RuleError::DirectInitiationNotPermitted);
     }
     Ok(())
+}
+
+/// The participants other than the sender.
+fn others<'d>(
+    dir: &'d Directory,
+    sender: &User,
+    participants: &'d [UserId],
+) -> impl Iterator<Item = &'d User> + Clone {
+    let sender = sender.id;
+    let users = participants.iter().filter_map(move |id| dir.user(*id)).map(|user| &**user);
+    users.filter(move |user| user.id != sender)
 }
 
 fn is_nobody(dir: &Directory, setting: &GroupSetting) -> bool {
@@ -114,6 +133,30 @@ mod tests {
         for hidden in ["x@y", "owner@example.org"] {
             assert_eq!(by_email(&[hidden]), Err(RuleError::InvalidEmail { email: hidden.into() }));
         }
+    }
+
+    #[test]
+    fn new_messages_have_a_limited_number_of_participants() {
+        let mut dir = fixture::directory();
+        // With the sender one more than there may be.
+        let ids: Vec<i64> = (1_000..1_250).collect();
+        for id in 1_000..1_250 {
+            dir.put_user(fixture::user(UserId(id), &format!("person{id}"), Role::Member));
+        }
+        let sender = dir.user(MEMBER).unwrap();
+        let refused = RuleError::TooManyParticipants { limit: PARTICIPANTS_MAX };
+        assert_eq!(find_recipients_by_id(&dir, sender, &ids), Err(refused.clone()));
+        let emails: Vec<String> = ids.iter().map(|id| format!("person{id}@example.org")).collect();
+        assert_eq!(find_recipients_by_email(&dir, sender, &emails), Err(refused));
+        // Each counts once, and the sender is one of them.
+        let mut most = ids[1..].to_vec();
+        most.extend_from_slice(&ids[1..]);
+        most.push(MEMBER.0.into());
+        let found = find_recipients_by_id(&dir, sender, &most).unwrap();
+        assert_eq!(found.len(), PARTICIPANTS_MAX);
+        // A conversation with more stays permitted.
+        let stored: Vec<UserId> = std::iter::once(MEMBER).chain((1_000..1_250).map(UserId)).collect();
+        assert_eq!(check_direct(&dir, sender, &stored, true), Ok(()));
     }
 
     #[test]
