@@ -3,12 +3,12 @@
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
 use model::event::TypingPlace;
 use model::{ChannelId, Directory, User, UserId};
+use rules::RuleError;
 use rules::permissions::channel::{Archived, ChannelRef, access_channel_metadata, check_may_post};
+use rules::permissions::direct::{check_authorized, find_recipients_by_id};
 use rules::permissions::users::sees_user;
 use rules::settings::user_bool;
 use rules::topics::parse_topic;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// Maximum number of subscribers of a channel with typing notifications.
 const SUBSCRIBERS_MAX: u32 = 100;
@@ -86,7 +86,7 @@ pub fn typing_recipients(directory: &Directory, channel: ChannelId) -> Vec<UserI
 
 fn in_conversation(
     directory: &Directory,
-    sender: &Arc<User>,
+    sender: &User,
     to: Option<Vec<i64>>,
 ) -> Result<TypingRecipients, ApiError> {
     let to = to.ok_or_else(|| ApiError::bad_request("Missing 'to' argument"))?;
@@ -97,17 +97,16 @@ fn in_conversation(
         let text = "User has disabled typing notifications for direct messages";
         return Err(ApiError::bad_request(text));
     }
-    let mut users = BTreeMap::from([(sender.id, sender.clone())]);
-    for id in to {
-        let user = u32::try_from(id).ok().and_then(|id| directory.user(UserId(id)));
-        // The event has the addresses of all participants, so the caller has to see all of them.
-        let user = user.filter(|user| sees_user(directory, sender, user));
-        let user = user.ok_or_else(|| ApiError::bad_request(format!("Invalid user ID {id}")))?;
-        users.insert(user.id, user.clone());
-    }
-    let readers = users.values().filter(|user| user.is_active && receives_typing(user)).map(|user| user.id);
+    let ids = find_recipients_by_id(directory, sender, &to)?;
+    // The event has the addresses of all participants, so the caller has to see all of them.
+    let visible =
+        |id: &UserId| directory.user(*id).filter(|user| sees_user(directory, sender, user)).cloned();
+    let user = |id: &UserId| visible(id).ok_or(RuleError::InvalidUserId { id: id.0.into() });
+    let users = ids.iter().map(user).collect::<Result<Vec<_>, _>>()?;
+    check_authorized(directory, sender, &ids, directory.direct_by_users(&ids).is_some())?;
+    let readers = users.iter().filter(|user| user.is_active && receives_typing(user)).map(|user| user.id);
     let readers = readers.collect();
-    Ok(TypingRecipients { place: TypingPlace::Direct(users.into_values().collect()), readers })
+    Ok(TypingRecipients { place: TypingPlace::Direct(users), readers })
 }
 
 /// Whether a user wants to know of typing.

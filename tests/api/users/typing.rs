@@ -1,7 +1,8 @@
 //! `POST /typing`.
 
 use crate::support::shape::fields;
-use crate::support::{Params, TestServer};
+use crate::support::{Params, TestServer, TestUser, people};
+use model::Role;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -98,4 +99,47 @@ async fn typing_hides_email_from_guests() {
     othello.send_direct(&[&polonius], "We have met.").await;
     type_to().ok().await;
     assert_eq!(own.next().await["recipients"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn typing_needs_the_permission_to_send() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet, cordelia] = t.users(["desdemona", "iago", "hamlet", "cordelia"]);
+    let bot = t.user("default-bot");
+    let mut queue = hamlet.register().modern().events(&["typing"]).await;
+    let type_to = |who: &TestUser| iago.post("/typing", &[("op", &"start"), ("to", &json!([who.id]))]);
+    iago.send_direct(&[&hamlet], "We talk.").await;
+    let group = |name: &str| t.realm().directory().group_by_name(name).expect("a group").id.0;
+    let initiators = json!({"new": group("role:owners")});
+    desdemona.patch("/realm", &[("direct_message_initiator_group", &initiators)]).ok().await;
+    type_to(&cordelia).bad("You do not have permission to initiate direct message conversations.").await;
+    type_to(&hamlet).ok().await;
+    assert_eq!(queue.now().await.len(), 1);
+    let no_users = json!({"new": group("role:nobody")});
+    desdemona.patch("/realm", &[("direct_message_permission_group", &no_users)]).ok().await;
+    type_to(&hamlet).bad("Direct messages are disabled in this organization.").await;
+    assert_eq!(queue.now().await, [] as [Value; 0]);
+    // As for messages, conversations with bots and with oneself are always permitted.
+    type_to(&bot).ok().await;
+    type_to(&iago).ok().await;
+}
+
+#[tokio::test]
+async fn typing_names_as_many_people_as_a_message() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let mut ids = Vec::new();
+    for number in 0..250 {
+        let (name, full_name) = (format!("person{number}"), format!("Person {number}"));
+        ids.push(people::add(t.realm(), &name, &full_name, Role::Member, None).await.0);
+    }
+    let too_many = "Too many participants of a direct message (maximum 250).";
+    let all = json!(ids);
+    iago.post("/typing", &[("op", &"start"), ("to", &all)]).bad(too_many).await;
+    let message: Params<'_> = &[("type", &"direct"), ("to", &all), ("content", &"Hello")];
+    iago.post("/messages", message).bad(too_many).await;
+    let fewer = json!(ids[1..]);
+    iago.post("/typing", &[("op", &"start"), ("to", &fewer)]).ok().await;
+    let message: Params<'_> = &[("type", &"direct"), ("to", &fewer), ("content", &"Hello")];
+    iago.post("/messages", message).ok().await;
 }
