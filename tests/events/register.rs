@@ -264,6 +264,8 @@ async fn register_errors() {
     ] {
         ask(&[(name, &value)]).bad(msg).await;
     }
+    let long = json!([["topic", "t".repeat(4_092)]]);
+    ask(&[("narrow", &long)]).bad("narrow is too long (limit: 4096 bytes)").await;
     let answer = ask(&[("narrow", &"[[\"stream\"]]")]).await;
     assert_eq!((answer.status, &answer.body["result"]), (400, &json!("error")));
     // This organization has no web-public channel.

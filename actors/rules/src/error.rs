@@ -324,6 +324,9 @@ pub enum RuleError {
     NarrowNotList,
     #[error("narrow is too long (limit: {limit} terms)")]
     NarrowTooLong { limit: usize },
+    /// The narrow of an event queue; all its operators and operands count together.
+    #[error("narrow is too long (limit: {limit} bytes)")]
+    EventNarrowTooLarge { limit: usize },
     /// An element is neither a term object nor a pair of strings; `index` is 0-based.
     #[error("Invalid narrow[{index}]: Value error, {detail}")]
     NarrowTerm { index: usize, detail: &'static str },

@@ -6,6 +6,9 @@ use crate::error::RuleError;
 use crate::{topics, visibility};
 use model::{Flag, Flags, Message, VisibilityPolicy};
 
+/// Maximum number of bytes of all operators and operands of a new narrow; far more than interactive clients send.
+const EVENT_NARROW_BYTES_MAX: usize = 4096;
+
 /// A message, with the flags, topic policy and channel muting of the queue's owner.
 #[derive(Clone, Copy, Debug)]
 pub struct NarrowedMessage<'m> {
@@ -55,6 +58,16 @@ impl EventNarrow {
             _ => Err(RuleError::EventNarrowOperator { operator: operator.clone() }),
         };
         Ok(Self { conditions: pairs.iter().map(condition).collect::<Result<_, _>>()? })
+    }
+
+    /// Refuses a new narrow whose operators and operands have too many bytes together: `EventNarrowTooLarge`. Stored ones
+    /// may have more.
+    pub fn check_size(pairs: &[(String, String)]) -> Result<(), RuleError> {
+        let bytes: usize = pairs.iter().map(|(operator, operand)| operator.len() + operand.len()).sum();
+        match bytes > EVENT_NARROW_BYTES_MAX {
+            true => Err(RuleError::EventNarrowTooLarge { limit: EVENT_NARROW_BYTES_MAX }),
+            false => Ok(()),
+        }
     }
 
     /// Whether every message matches.
@@ -157,6 +170,20 @@ mod tests {
             assert_eq!(narrow.matches(&here), in_here, "{pairs:?}");
             assert_eq!(narrow.matches(&there), in_there, "{pairs:?}");
         }
+    }
+
+    #[test]
+    fn texts_of_new_narrows_are_bounded_together() {
+        let size = |operands: [&str; 2]| {
+            let pairs = operands.map(|operand| ("topic".to_owned(), operand.to_owned()));
+            EventNarrow::parse(&pairs).expect("a stored narrow of any size");
+            EventNarrow::check_size(&pairs).map_err(|error| error.to_string())
+        };
+        // With both operators 4,096 bytes, in fewer characters.
+        let (half, rest) = ("é".repeat(1_021), format!("{}ab", "é".repeat(1_021)));
+        assert_eq!(size([&half, &rest]), Ok(()));
+        let refused = Err("narrow is too long (limit: 4096 bytes)".to_owned());
+        assert_eq!(size([&half, &format!("{rest}c")]), refused);
     }
 
     #[test]

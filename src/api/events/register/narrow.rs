@@ -3,8 +3,8 @@
 use crate::http::{ApiError, Fields};
 use rules::narrow::EventNarrow;
 
-/// Reads a list of pairs of operator and operand, and checks that queues can filter by them. `fault` is the error for
-/// items that are no pair.
+/// Reads a list of pairs of operator and operand, and checks that queues can filter by them and that they are not too long.
+/// `fault` is the error for items that are no pair.
 pub fn parse_narrow(fields: &Fields, fault: &str) -> Result<Vec<(String, String)>, ApiError> {
     let mut pairs = Vec::new();
     let Some(field) = fields.optional_json("narrow")? else { return Ok(pairs) };
@@ -14,5 +14,6 @@ pub fn parse_narrow(fields: &Fields, fault: &str) -> Result<Vec<(String, String)
         pairs.push((operator.string()?.to_owned(), operand.string()?.to_owned()));
     }
     EventNarrow::parse(&pairs)?;
+    EventNarrow::check_size(&pairs)?;
     Ok(pairs)
 }
