@@ -1,6 +1,7 @@
 mod changes;
 mod further;
 mod golden;
+mod sizes;
 
 use super::*;
 use crate::api::wire::bot::BotSecrets;
