@@ -49,7 +49,6 @@ fn group_setting(value: &Json<'_>) -> Result<ProposedGroupSetting, ApiError> {
         return value.int().map(ProposedGroupSetting::Group);
     }
     let object = value.object()?;
-    let ids =
-        |key: &str| object.required(key)?.list()?.iter().map(Json::int).collect::<Result<Vec<i64>, _>>();
+    let ids = |key: &str| object.required(key)?.list()?.map(|id| id.int()).collect::<Result<Vec<i64>, _>>();
     Ok(ProposedGroupSetting::Listed { members: ids("direct_members")?, subgroups: ids("direct_subgroups")? })
 }

@@ -20,15 +20,15 @@ impl Principals {
     /// Reads the parameter `principals`: a list of ids or addresses; the caller if it is absent or empty.
     pub fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let Some(field) = fields.optional_json("principals")? else { return Ok(Self::Caller) };
-        let items = field.root().list()?;
-        match items.first().map(|first| first.value()) {
+        let mut items = field.root().list()?.peekable();
+        match items.peek().map(|first| first.value()) {
             None => Ok(Self::Caller),
             Some(Value::String(_)) => {
-                let addresses = items.iter().map(|item| item.string().map(str::to_owned));
+                let addresses = items.map(|item| item.string().map(str::to_owned));
                 Ok(Self::Addresses(addresses.collect::<Result<_, _>>()?))
             }
             Some(_) => {
-                let ids = items.iter().map(|item| item.int::<i64>());
+                let ids = items.map(|item| item.int::<i64>());
                 let ids = ids.map(|id| id.map(|id| u32::try_from(id).unwrap_or_default()));
                 Ok(Self::Ids(ids.collect::<Result<_, _>>()?))
             }

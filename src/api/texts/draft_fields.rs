@@ -10,7 +10,7 @@ const KEYS: [&str; 5] = ["type", "to", "topic", "content", "timestamp"];
 
 /// A list of drafts.
 pub(super) fn parse_drafts(list: &Json<'_>) -> Result<Vec<DraftRequest>, ApiError> {
-    list.list()?.iter().map(parse_draft).collect()
+    list.list()?.map(|draft| parse_draft(&draft)).collect()
 }
 
 /// One draft of a parameter.
@@ -23,7 +23,7 @@ pub(super) fn parse_draft(draft: &Json<'_>) -> Result<DraftRequest, ApiError> {
         "private" => DraftKind::Direct,
         _ => return Err(ApiError::invalid_parameter(kind.place())),
     };
-    let to = object.required("to")?.list()?.iter().map(parse_id).collect::<Result<_, _>>()?;
+    let to = object.required("to")?.list()?.map(|id| parse_id(&id)).collect::<Result<_, _>>()?;
     let topic = object.required("topic")?.string()?.to_owned();
     let content = object.required("content")?;
     check_not_blank(content.place(), strip(content.string()?))?;

@@ -37,7 +37,7 @@ impl To {
         let Some(field) = fields.optional_json("to")? else { return Ok(None) };
         let root = field.root();
         match root.value() {
-            Value::Array(_) => root.list()?.iter().try_for_each(|id| id.int::<i128>().map(drop))?,
+            Value::Array(_) => root.list()?.try_for_each(|id| id.int::<i128>().map(drop))?,
             _ => root.int::<i128>().map(drop)?,
         }
         Ok(Some(Self(field.into_value())))

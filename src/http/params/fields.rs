@@ -122,7 +122,7 @@ impl Fields {
         }
         // Parsed again as generic JSON, to find the place of the error.
         let field = JsonField::parse(name, text)?;
-        field.root().list()?.iter().map(|item| item.int()).collect::<Result<_, _>>().map(Some)
+        field.root().list()?.map(|item| item.int()).collect::<Result<_, _>>().map(Some)
     }
 
     /// A required list of ids; out-of-range ids as in [`Fields::required_id`].
@@ -145,9 +145,13 @@ impl Fields {
     /// An optional list of strings. Errors as [`Fields::required_strings`].
     pub fn optional_strings(&self, name: &str) -> Result<Option<Vec<String>>, ApiError> {
         let Some(text) = self.optional_str(name) else { return Ok(None) };
+        if let Ok(list) = serde_json::from_str(text) {
+            return Ok(Some(list));
+        }
+        // Parsed again as generic JSON, to find the place of the error.
         let field = JsonField::parse(name, text)?;
         let strings = field.root().list()?;
-        strings.iter().map(|item| item.string().map(str::to_owned)).collect::<Result<_, _>>().map(Some)
+        strings.map(|item| item.string().map(str::to_owned)).collect::<Result<_, _>>().map(Some)
     }
 
     /// A required JSON value of any type. Error: not valid JSON.

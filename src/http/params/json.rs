@@ -69,11 +69,13 @@ impl<'a> Json<'a> {
         self.value.as_bool().ok_or_else(|| self.fault("is not a boolean"))
     }
 
-    /// The elements of a list; else `… is not a list`.
-    pub fn list(&self) -> Result<Vec<Json<'a>>, ApiError> {
+    /// The elements of a list, one at a time, so that a long list takes no memory for their places; else
+    /// `… is not a list`.
+    pub fn list(&self) -> Result<impl ExactSizeIterator<Item = Json<'a>> + use<'a>, ApiError> {
         let Value::Array(items) = self.value else { return Err(self.fault("is not a list")) };
-        let item = |(index, value)| Json { place: format!("{}[{index}]", self.place), value };
-        Ok(items.iter().enumerate().map(item).collect())
+        let list = self.place.clone();
+        let item = move |(index, value)| Json { place: format!("{list}[{index}]"), value };
+        Ok(items.iter().enumerate().map(item))
     }
 
     /// The members of an object; else `… is not a dict`.
