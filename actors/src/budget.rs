@@ -42,7 +42,7 @@ const PARTS: usize = 16;
 /// The owner of a share of the budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Holder {
-    /// An account: a person or a bot.
+    /// An account, with the bots that it owns.
     Account(RealmId, UserId),
     /// A client without an account, by IP address: made by [`Holder::address`].
     Network(u128),

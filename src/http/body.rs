@@ -45,7 +45,7 @@ impl BodyShare {
     /// Without a reservation. Callers without credentials share the budget of their IP address.
     pub fn new(app: &App, caller: Option<&Caller>, address: Option<IpAddr>) -> Self {
         let (holder, share_bytes_max) = match caller {
-            Some(caller) => (Holder::Account(caller.realm.id(), caller.user.id), u64::MAX),
+            Some(caller) => (caller.holder(), u64::MAX),
             None => (Holder::address(address), ANONYMOUS_SHARE_BYTES),
         };
         Self { budget: app.server.budget().clone(), holder, share_bytes_max, held: None }

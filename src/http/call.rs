@@ -55,7 +55,7 @@ impl Call<'_> {
     /// The account or IP address whose share of the memory budget the request uses.
     pub fn holder(&self) -> Holder {
         match &self.caller {
-            Some(caller) => Holder::Account(caller.realm.id(), caller.user.id),
+            Some(caller) => caller.holder(),
             None => Holder::address(self.address()),
         }
     }

@@ -7,6 +7,7 @@ use super::basic_auth::{Credentials, is_api_key};
 use super::error::{ApiError, Code};
 use super::reply::{HandlerResult, reply_ok};
 use actix_web::http::Method;
+use actors::budget::Holder;
 use actors::commands::SerializedCommand;
 use actors::{DomainError, RealmHandle};
 use model::{BotKind, RealmId, Role, User, UserId};
@@ -23,6 +24,17 @@ impl Caller {
     /// The key of its rate limits.
     pub(super) fn key(&self) -> (RealmId, UserId) {
         (self.realm.id(), self.user.id)
+    }
+
+    /// The account to which the memory and the writes of its calls are charged: those of a bot to its owner, so that bots
+    /// give no one a larger share.
+    pub(super) fn charged_account(&self) -> UserId {
+        self.user.bot.as_ref().and_then(|bot| bot.owner).unwrap_or(self.user.id)
+    }
+
+    /// Whose share of the memory budget its calls use.
+    pub(super) fn holder(&self) -> Holder {
+        Holder::Account(self.realm.id(), self.charged_account())
     }
 
     /// Executes a command of the organization, and responds with the bare success.

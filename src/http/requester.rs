@@ -1,10 +1,11 @@
 //! Who asks for a change: for the log of administrative acts, and for the account that is charged for what is written.
 
 use super::call::{Call, ClientName, FromCall};
+use super::caller::Caller;
 use super::route::{Limit, Route};
 use actix_web::http::Method;
 use actors::Requester;
-use model::{ActOrigin, User, UserId};
+use model::ActOrigin;
 use std::sync::Arc;
 
 /// The route by which messages are sent: it is called most, and is never an administrative act.
@@ -16,17 +17,12 @@ pub fn requester(route: &Route, call: &mut Call<'_>) -> Requester {
     let is_sending = route.method == Method::POST && route.path == SEND_PATH;
     let may_be_act = !is_reading && !is_sending && route.limit != Limit::Events;
     let client = may_be_act.then(|| ClientName::from_call(call).ok()).flatten();
-    let user = call.caller.as_ref().map(|caller| &caller.user);
+    let caller = call.caller.as_ref();
     Requester {
-        charged: user.map(|user| charged_account(user)),
-        user: user.map(|user| user.id),
+        charged: caller.map(Caller::charged_account),
+        user: caller.map(|caller| caller.user.id),
         origin: if call.session.is_some() { ActOrigin::Browser } else { ActOrigin::Api },
         address: call.address(),
         client: client.map(|ClientName(name)| Arc::from(name)),
     }
-}
-
-/// The account to which a user's writes are charged: bots are charged to their owners.
-fn charged_account(user: &User) -> UserId {
-    user.bot.as_ref().and_then(|bot| bot.owner).unwrap_or(user.id)
 }

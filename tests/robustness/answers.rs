@@ -1,7 +1,8 @@
 //! Large responses: bounded memory per account, closed when the client does not read, and equal for equal readers.
 
+use crate::api::bots::make;
 use crate::support::raw_connection::RawConnection;
-use crate::support::{TestServer, TestUser, wait_until};
+use crate::support::{Channel, TestServer, TestUser, wait_until};
 use actors::budget::Holder;
 use futures_util::future::join_all;
 use model::UserId;
@@ -14,11 +15,16 @@ async fn send_many(t: &TestServer) -> [TestUser; 2] {
     let people = t.users(["iago", "hamlet"]);
     let [iago, hamlet] = &people;
     let channel = iago.create_channel("long").with(hamlet).await;
+    fill(iago, &channel).await;
+    people
+}
+
+/// Sends the messages.
+async fn fill(iago: &TestUser, channel: &Channel) {
     let content = "**a** ".repeat(1600);
     for _ in 0..MESSAGES / 10 {
-        join_all((0..10).map(|_| iago.send(&channel, "t", &content))).await;
+        join_all((0..10).map(|_| iago.send(channel, "t", &content))).await;
     }
-    people
 }
 
 /// Requests all messages and reads no byte of the response.
@@ -73,6 +79,26 @@ async fn response_bytes_per_user_are_bounded() {
     drop(unread);
     until_held(&t, |held| held == 0).await;
     assert!(all(&hamlet).ok().await["messages"].as_array().unwrap().len() >= MESSAGES);
+}
+
+/// Many bots do not give one person many shares.
+#[tokio::test]
+async fn response_bytes_of_bots_are_charged_to_their_owner() {
+    let plan = TestServer::builder().set("memory.share_bytes_max", 1_000_000);
+    let t = plan.set("memory.wait_secs_max", 0).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("long").await;
+    let bots = [make(&hamlet, "one", &[]).await.0, make(&hamlet, "two", &[]).await.0];
+    iago.subscribe_others(&channel, &[&bots[0], &bots[1]]).await;
+    fill(&iago, &channel).await;
+    let unread = join_all(bots.iter().flat_map(|bot| (0..3).map(|_| ask_only(&t, bot)))).await;
+    let of = |id: u32| t.server().budget().share_bytes(Holder::Account(t.realm().id(), UserId(id)));
+    until_held(&t, |held| held > 500_000).await;
+    assert_eq!((of(bots[0].id), of(bots[1].id)), (0, 0));
+    let owned = of(hamlet.id);
+    assert!(owned > 0 && owned <= 1_000_000, "{owned}");
+    drop(unread);
+    until_held(&t, |held| held == 0).await;
 }
 
 #[tokio::test]
