@@ -68,6 +68,12 @@ pub fn on_behalf_of<F: Future + Unpin>(requester: Option<Requester>, request: F)
     OnBehalfOf { requester, request }
 }
 
+/// Continues a request on behalf of the requester that the current thread works for: for what is spawned so that it runs to its
+/// end, also if the client disconnects.
+pub fn for_current_requester<F: Future>(work: F) -> OnBehalfOf<Pin<Box<F>>> {
+    on_behalf_of(requester(), Box::pin(work))
+}
+
 /// The future of [`on_behalf_of`].
 #[derive(Debug)]
 pub struct OnBehalfOf<F> {

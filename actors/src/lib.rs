@@ -54,7 +54,7 @@ mod upkeep;
 mod uploads;
 mod webhooks;
 
-pub use account::{OnBehalfOf, Requester, on_behalf_of};
+pub use account::{OnBehalfOf, Requester, for_current_requester, on_behalf_of};
 pub use bootstrap::{NewRealm, SUBDOMAIN_LENGTH_MAX, check_subdomain};
 pub use bot_notices::SYSTEM_BOTS;
 pub use bot_notices::{gateway_bot, notification_bot, welcome_bot};

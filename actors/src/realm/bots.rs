@@ -4,6 +4,7 @@ use super::accounts::{active_set, leave_channels};
 use super::commands::NewUser;
 use super::groups::requester;
 use super::joining::{join_groups, new_user, system_group_facts};
+use super::pictures::avatar_set;
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
 use model::{
@@ -32,6 +33,8 @@ pub struct NewBot {
     pub integration: IntegrationChange,
     pub interface: i64,
     pub defaults: BotDefaults,
+    /// The stored file of its avatar; none: the avatar that is derived from its address.
+    pub avatar: Option<String>,
 }
 
 /// Default channels of a bot, by name, for sending and for its event queues; an empty name is none.
@@ -126,6 +129,7 @@ impl SerializedCommand for CreateBot {
         }
         let config = Box::new(new.config);
         facts.push(Fact::User(UserFact::BotConfigured { bot, before: None, config }));
+        facts.extend(self.new.avatar.map(|file| avatar_set(&user, Some(file))));
         Ok((Arc::new(user), facts))
     }
 }
@@ -142,6 +146,8 @@ pub struct BotUpdate {
     pub interface: Option<i64>,
     pub integration: IntegrationChange,
     pub defaults: BotDefaults,
+    /// The stored file of a new avatar.
+    pub avatar: Option<String>,
 }
 
 /// Changes a bot: all or nothing.
@@ -245,6 +251,7 @@ impl SerializedCommand for UpdateBot {
             let integration = Box::new(integration);
             facts.push(Fact::User(UserFact::BotIntegrationSet { bot, is_new: false, integration }));
         }
+        facts.extend(self.update.avatar.map(|file| avatar_set(&after, Some(file))));
         Ok((bot, facts))
     }
 }

@@ -15,6 +15,12 @@ fn decided(fact: PictureFact) -> Vec<Fact> {
     vec![Fact::Picture(Box::new(fact))]
 }
 
+/// The fact that a user (the record before it) has another avatar; none: the one that is derived from the address.
+pub(super) fn avatar_set(user: &User, file: Option<String>) -> Fact {
+    let version = user.avatar_version.saturating_add(1);
+    Fact::Picture(Box::new(PictureFact::AvatarSet { user: user.id, file, version }))
+}
+
 /// The user whose avatar `by` may change: the own account, or a bot that `by` manages.
 fn access_avatar<'d>(directory: &'d Directory, by: &User, user: UserId) -> Result<&'d User, DomainError> {
     let about = directory.user(user).ok_or(RuleError::InsufficientPermission)?;
@@ -41,8 +47,7 @@ impl SerializedChange for SetAvatar {
     fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let directory = &context.directory;
         let user = access_avatar(directory, requester(directory, self.by)?, self.user)?;
-        let version = user.avatar_version.saturating_add(1);
-        Ok(decided(PictureFact::AvatarSet { user: user.id, file: self.file, version }))
+        Ok(vec![avatar_set(user, self.file)])
     }
 }
 

@@ -1,7 +1,7 @@
 //! `POST /bots`: creates a bot that the requester owns (docs/api/bots.md#create-a-bot).
 
 use super::{find_integration, read_avatar, read_defaults, read_integration};
-use crate::api::pictures::{FILE_BYTES_MAX, keep_avatar};
+use crate::api::pictures::{FILE_BYTES_MAX, with_avatar};
 use crate::api::wire::bot::channel_name;
 use crate::http::upload::Upload;
 use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, reply};
@@ -25,6 +25,7 @@ impl FromFields for NewBot {
             service_name,
             interface: fields.int_or("interface_type", 1)?,
             defaults: read_defaults(fields)?,
+            avatar: None,
         })
     }
 }
@@ -46,11 +47,11 @@ pub async fn create_bot(app: App, caller: Caller, upload: Upload) -> HandlerResu
     find_integration(&app, &mut new.integration);
     let ignored = form.fields.ignored();
     let avatar = read_avatar(&app, form).await?;
-    let by = caller.user.id;
-    let bot = caller.realm.execute(commands::CreateBot { by, new }).await?;
-    if let Some(avatar) = avatar {
-        keep_avatar(&app, &caller.realm, by, bot.id, avatar).await?;
-    }
+    let (realm, by) = (caller.realm.clone(), caller.user.id);
+    let bot = with_avatar(&app, caller.realm.id(), avatar, move |avatar| async move {
+        realm.execute(commands::CreateBot { by, new: NewBot { avatar, ..new } }).await
+    })
+    .await?;
     let directory = caller.realm.directory();
     let bot = directory.user(bot.id).ok_or_else(ApiError::internal)?;
     let config = directory.bot_config(bot.id).cloned().unwrap_or_default();

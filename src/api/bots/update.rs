@@ -1,7 +1,7 @@
 //! `PATCH /bots/{bot_id}`: changes a bot (docs/api/bots.md#update-a-bot).
 
 use super::{find_integration, read_avatar, read_defaults, read_integration};
-use crate::api::pictures::{FILE_BYTES_MAX, keep_avatar};
+use crate::api::pictures::{FILE_BYTES_MAX, with_avatar};
 use crate::api::wire::bot::channel_name;
 use crate::http::upload::Upload;
 use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Path, reply};
@@ -23,6 +23,7 @@ impl FromFields for BotUpdate {
             interface: fields.optional_int("service_interface")?,
             integration: read_integration(service_name.as_deref(), fields)?,
             defaults: read_defaults(fields)?,
+            avatar: None,
         })
     }
 }
@@ -48,11 +49,11 @@ pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: 
     find_integration(&app, &mut update.integration);
     let ignored = form.fields.ignored();
     let avatar = read_avatar(&app, form).await?;
-    let by = caller.user.id;
-    let id = caller.realm.execute(commands::UpdateBot { by, bot: bot.into(), update }).await?;
-    if let Some(avatar) = avatar {
-        keep_avatar(&app, &caller.realm, by, id, avatar).await?;
-    }
+    let (realm, by, bot) = (caller.realm.clone(), caller.user.id, i64::from(bot));
+    let id = with_avatar(&app, caller.realm.id(), avatar, move |avatar| async move {
+        realm.execute(commands::UpdateBot { by, bot, update: BotUpdate { avatar, ..update } }).await
+    })
+    .await?;
     let directory = caller.realm.directory();
     let bot = directory.user(id).ok_or_else(ApiError::internal)?;
     let config = directory.bot_config(id).cloned().unwrap_or_default();

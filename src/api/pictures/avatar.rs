@@ -1,6 +1,6 @@
 //! `POST` and `DELETE /users/me/avatar`: the requester's own avatar (docs/api/users.md#avatars).
 
-use super::{FILE_BYTES_MAX, keep_avatar, made_avatar, one_file};
+use super::{FILE_BYTES_MAX, made_avatar, one_file, with_avatar};
 use crate::http::upload::Upload;
 use crate::http::{ApiError, App, Caller, HandlerResult, Params, reply_field};
 use actors::commands;
@@ -19,7 +19,11 @@ pub async fn upload(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let file = one_file(form, "avatar")?;
     check_avatar_change(&caller.realm.directory(), &caller.user)?;
     let made = made_avatar(&app, file).await?;
-    keep_avatar(&app, &caller.realm, caller.user.id, caller.user.id, made).await?;
+    let (realm, by) = (caller.realm.clone(), caller.user.id);
+    with_avatar(&app, caller.realm.id(), Some(made), move |file| async move {
+        realm.execute(commands::SetAvatar { by, user: by, file }).await
+    })
+    .await?;
     Ok(changed(&caller)?.ignoring(ignored))
 }
 

@@ -12,8 +12,8 @@ use crate::http::{ApiError, App, Code};
 use crate::integrations::blobs::pictures::blob_name;
 use crate::integrations::blobs::{BlobError, BlobName, Blobs, random_name};
 use crate::integrations::images::{self, AvatarImages, ImageRefusal};
-use actors::{DomainError, RealmHandle, commands};
-use model::{RealmId, UserId};
+use actors::{DomainError, for_current_requester};
+use model::RealmId;
 use rules::avatar::medium_file;
 
 /// Maximum size of an uploaded picture, in MiB.
@@ -51,18 +51,18 @@ async fn made_of<T: Send + 'static>(
 
 /// Stores files, and executes the command that refers to them. If it is refused, the files are deleted. Runs to its end
 /// also if the client disconnects.
-async fn keep(
+async fn keep<T: 'static>(
     app: &App,
     realm: RealmId,
     files: Vec<(String, Vec<u8>)>,
-    decide: impl Future<Output = Result<(), DomainError>> + 'static,
-) -> Result<(), ApiError> {
+    decide: impl Future<Output = Result<T, DomainError>> + 'static,
+) -> Result<T, ApiError> {
     // A command that would be refused anyway must not use up the disk.
     if let Some(pause) = app.server.storage_status().paused {
         return Err(ApiError::paused(pause));
     }
     let blobs = app.blobs.clone();
-    let kept = actix_rt::spawn(async move {
+    let kept = actix_rt::spawn(for_current_requester(async move {
         let mut names = Vec::new();
         for (file, bytes) in files {
             let name = blob_name(realm, &file).ok_or_else(ApiError::internal)?;
@@ -73,7 +73,7 @@ async fn keep(
             }
         }
         match decide.await {
-            Ok(()) => Ok(()),
+            Ok(outcome) => Ok(outcome),
             // The outcome is unknown; files that nothing refers to are deleted by the next cleanup.
             Err(error @ (DomainError::Stopping | DomainError::Storage(_) | DomainError::Paused(_))) => {
                 Err(error.into())
@@ -83,7 +83,7 @@ async fn keep(
                 Err(refusal.into())
             }
         }
-    });
+    }));
     kept.await.map_err(|_| ApiError::internal())?
 }
 
@@ -103,24 +103,23 @@ pub async fn made_avatar(app: &App, file: UploadedFile) -> Result<AvatarImages, 
     made_of(app, file, images::avatar).await
 }
 
-/// Stores an avatar and sets it: that of the requester, or of a bot that they manage.
+/// Stores an avatar, if there is one, and executes the command that names its file: if storing fails, nothing is decided.
 ///
 /// # Errors
-/// Those of `commands::SetAvatar`.
-pub async fn keep_avatar(
+/// FILES_UNAVAILABLE and STORAGE_FULL, and those of the command.
+pub async fn with_avatar<T: 'static, F>(
     app: &App,
-    realm: &RealmHandle,
-    by: UserId,
-    user: UserId,
-    made: AvatarImages,
-) -> Result<(), ApiError> {
+    realm: RealmId,
+    made: Option<AvatarImages>,
+    decide: impl FnOnce(Option<String>) -> F,
+) -> Result<T, ApiError>
+where
+    F: Future<Output = Result<T, DomainError>> + 'static,
+{
+    let Some(made) = made else { return Ok(decide(None).await?) };
     let name = format!("{}.png", random_name()?);
     let files = vec![(name.clone(), made.small), (medium_file(&name), made.medium)];
-    let handle = realm.clone();
-    keep(app, realm.id(), files, async move {
-        handle.execute(commands::SetAvatar { by, user, file: Some(name) }).await
-    })
-    .await
+    keep(app, realm, files, decide(Some(name))).await
 }
 
 impl From<ImageRefusal> for ApiError {

@@ -8,7 +8,7 @@ use crate::integrations::blobs::uploads::{new_path, upload_blob};
 use crate::integrations::blobs::writer::BlobWriter;
 use crate::integrations::images::inspect::{HEAD_BYTES_MAX, Inspection, inspect, preview_type};
 use crate::integrations::thumbnails::{ThumbnailError, read_image};
-use actors::{DomainError, RealmHandle, commands};
+use actors::{DomainError, RealmHandle, commands, for_current_requester};
 use bytes::Bytes;
 use model::{ImageInfo, RealmId};
 use rules::uploads::{check_room, declared_type, file_name};
@@ -196,7 +196,7 @@ pub async fn keep(app: &App, caller: &Caller, file: IncomingFile) -> Result<(), 
     let IncomingFile { name, path_id, content_type, size, head, writer } = file;
     let (app, realm, user) = (app.clone(), caller.realm.clone(), caller.user.id);
     let quota_bytes = app.config.uploads.quota_bytes();
-    let kept = actix_rt::spawn(async move {
+    let kept = actix_rt::spawn(for_current_requester(async move {
         writer.finish().await?;
         let path = path_id.clone();
         let image = image_info(&app, &path, &head.bytes, size).await;
@@ -205,7 +205,7 @@ pub async fn keep(app: &App, caller: &Caller, file: IncomingFile) -> Result<(), 
         let content_type = found.map_or(content_type, str::to_owned);
         let command = commands::AddAttachment { user, path_id, name, size, content_type, image, quota_bytes };
         decide(&app, &realm, command, &path).await
-    });
+    }));
     kept.await.map_err(|_| ApiError::internal())?
 }
 

@@ -1,6 +1,7 @@
 //! `POST /bots` and `GET /bots`.
 
 use super::{make, shown};
+use crate::api::pictures::png;
 use crate::support::shape::fields;
 use crate::support::{Param, Params, TestServer};
 use serde_json::{Value, json};
@@ -216,6 +217,29 @@ async fn bot_default_streams() {
     assert_eq!(queue.next().await["message"]["id"], id);
 }
 
+/// A bot that exists without the answer that has its key could not be used, and its name would be taken.
+#[tokio::test]
+async fn bot_whose_avatar_cannot_be_stored_is_not_created() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let create = || {
+        let params: Params<'_> = &[("full_name", &"Painted"), ("short_name", &"painted")];
+        hamlet.upload("/bots", params, &[("a.png", png())])
+    };
+    // Where the folder of the files is, there is a file now.
+    let (blobs, aside) = (t.data().join("blobs"), t.data().join("aside"));
+    std::fs::rename(&blobs, &aside).unwrap();
+    std::fs::write(&blobs, "").unwrap();
+    let failed = create().await;
+    assert_eq!((failed.status, &failed.body["code"]), (503, &json!("FILES_UNAVAILABLE")), "{failed:?}");
+    assert_eq!(hamlet.get("/bots", &[]).ok().await["bots"], json!([]));
+    std::fs::remove_file(&blobs).unwrap();
+    std::fs::rename(&aside, &blobs).unwrap();
+    // The name is free.
+    let made = create().ok().await;
+    assert!(made["avatar_url"].as_str().unwrap().starts_with("/user_avatars/"), "{made}");
+}
+
 #[tokio::test]
 async fn create_bot_with_avatar() {
     let t = TestServer::start().await;
@@ -228,13 +252,7 @@ async fn create_bot_with_avatar() {
             format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"a.png\"\r\n\r\n");
         [head.as_bytes(), bytes, b"\r\n"].concat()
     };
-    let picture = {
-        let mut bytes = std::io::Cursor::new(Vec::new());
-        image::RgbImage::from_pixel(8, 8, image::Rgb([255, 0, 0]))
-            .write_to(&mut bytes, image::ImageFormat::Png)
-            .unwrap();
-        bytes.into_inner()
-    };
+    let picture = png();
     let form = async |path: &str, method: reqwest::Method, parts: Vec<Vec<u8>>| {
         let body = [parts.concat(), b"--b--\r\n".to_vec()].concat();
         hamlet.send_body(method, path, "multipart/form-data; boundary=b", body).await

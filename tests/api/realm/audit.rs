@@ -1,5 +1,6 @@
 //! `GET /realm/audit`, and the acts that it lists.
 
+use crate::api::pictures::png;
 use crate::support::{TestServer, TestUser};
 use serde_json::{Value, json};
 
@@ -68,6 +69,7 @@ async fn administrative_acts_of_every_family_are_listed() {
     desdemona.post("/realm/domains", &[("domain", &"acme.com")]).ok().await;
     iago.post("/invites/multiuse", &[("invite_as", &400), ("stream_ids", &"[]")]).ok().await;
     iago.post("/bots", &[("full_name", &"Robot"), ("short_name", &"robot")]).ok().await;
+    iago.upload("/realm/emoji/teapot", &[], &[("a.png", png())]).ok().await;
     iago.delete(&format!("/users/{}", othello.id), &[]).ok().await;
     iago.post(&format!("/users/{}/reactivate", othello.id), &[]).ok().await;
 
@@ -89,6 +91,7 @@ async fn administrative_acts_of_every_family_are_listed() {
         "created the e-mail domain acme.com",
         "made 1 invitation: to a reusable link; role member",
         "created the bot Robot",
+        "created the emoji :teapot:",
         "deactivated the account Othello",
         "reactivated the account Othello",
     ] {

@@ -116,6 +116,7 @@ impl World {
             integration: IntegrationChange::default(),
             interface: 1,
             defaults: BotDefaults::default(),
+            avatar: None,
         };
         if let Some(bot) = self.settle(CreateBot { by, new }) {
             self.seen.insert((by, bot.id, bot.api_key_rotation));
