@@ -28,6 +28,7 @@ use people::PeopleKey;
 use source::ChannelParts;
 use statuses::SharedStatuses;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -50,25 +51,26 @@ pub struct SharedJson {
 
 #[derive(Default)]
 struct State {
-    people: HashMap<(RealmId, PeopleKey), Used<SharedPeople>>,
-    channels: HashMap<RealmId, Used<Mutex<ChannelParts>>>,
-    groups: HashMap<(RealmId, ListedGroups), Used<SharedGroups>>,
-    statuses: HashMap<RealmId, Used<SharedStatuses>>,
+    people: HashMap<(RealmId, PeopleKey), CacheEntry<SharedPeople>>,
+    channels: HashMap<RealmId, CacheEntry<Mutex<ChannelParts>>>,
+    groups: HashMap<(RealmId, ListedGroups), CacheEntry<SharedGroups>>,
+    statuses: HashMap<RealmId, CacheEntry<SharedStatuses>>,
 }
 
 /// A shared list, and the time of its last use.
-struct Used<T> {
+struct CacheEntry<T> {
     shared: Arc<T>,
-    at: Instant,
+    used_at: Instant,
 }
 
-impl<T> Used<T> {
-    fn now(shared: Arc<T>) -> Self {
-        Self { shared, at: Instant::now() }
+impl<T> CacheEntry<T> {
+    fn new(shared: Arc<T>) -> Self {
+        Self { shared, used_at: Instant::now() }
     }
 
-    fn again(&mut self) -> Arc<T> {
-        self.at = Instant::now();
+    /// The list, which is used now.
+    fn touch(&mut self) -> Arc<T> {
+        self.used_at = Instant::now();
         self.shared.clone()
     }
 }
@@ -95,59 +97,67 @@ impl SharedJson {
         listed: Listed,
     ) -> Option<Arc<SharedPeople>> {
         let key = PeopleKey::of(directory, reader, form, listed)?;
-        let key = (directory.realm().id, key);
-        let known = self.state.lock().people.get_mut(&key).map(Used::again);
-        if let Some(known) = known.filter(|known| known.is_of(directory)) {
-            self.used.increment(1);
-            return Some(known);
-        }
-        let made = Arc::new(SharedPeople::new(directory, reader, form, listed));
-        self.made.increment(1);
-        let mut state = self.state.lock();
-        state.people.insert(key, Used::now(made.clone()));
-        state.make_room();
-        self.bytes.set(state.bytes() as f64);
-        Some(made)
+        Some(self.cached(
+            |state| &mut state.people,
+            (directory.realm().id, key),
+            |list| list.is_of(directory),
+            || SharedPeople::new(directory, reader, form, listed),
+        ))
     }
 
     /// A list of groups.
     pub fn groups(&self, directory: &Directory, listed: ListedGroups) -> Bytes {
-        let key = (directory.realm().id, listed);
-        let known = self.state.lock().groups.get_mut(&key).map(Used::again);
-        if let Some(known) = known.filter(|known| known.is_of(directory)) {
-            self.used.increment(1);
-            return known.json.clone();
-        }
-        let made = Arc::new(SharedGroups::new(directory, listed));
-        self.made.increment(1);
-        let mut state = self.state.lock();
-        state.groups.insert(key, Used::now(made.clone()));
-        self.bytes.set(state.bytes() as f64);
-        made.json.clone()
+        let list = self.cached(
+            |state| &mut state.groups,
+            (directory.realm().id, listed),
+            |list| list.is_of(directory),
+            || SharedGroups::new(directory, listed),
+        );
+        list.json.clone()
     }
 
     /// The statuses of all active users who have one, by id, for readers who see all users.
     pub fn statuses(&self, directory: &Directory) -> Bytes {
-        let id = directory.realm().id;
-        let known = self.state.lock().statuses.get_mut(&id).map(Used::again);
-        if let Some(known) = known.filter(|known| known.is_of(directory)) {
+        let list = self.cached(
+            |state| &mut state.statuses,
+            directory.realm().id,
+            |list| list.is_of(directory),
+            || SharedStatuses::new(directory),
+        );
+        list.json.clone()
+    }
+
+    /// The list with a key in one of the maps, or the one that `make` encodes in its place if that is missing or not current.
+    fn cached<K: Eq + Hash, T>(
+        &self,
+        map: impl Fn(&mut State) -> &mut HashMap<K, CacheEntry<T>>,
+        key: K,
+        is_current: impl Fn(&T) -> bool,
+        make: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        let known = {
+            let mut state = self.state.lock();
+            map(&mut state).get_mut(&key).map(CacheEntry::touch)
+        };
+        if let Some(known) = known.filter(|known| is_current(known)) {
             self.used.increment(1);
-            return known.json.clone();
+            return known;
         }
-        let made = Arc::new(SharedStatuses::new(directory));
+        let made = Arc::new(make());
         self.made.increment(1);
         let mut state = self.state.lock();
-        state.statuses.insert(id, Used::now(made.clone()));
+        map(&mut state).insert(key, CacheEntry::new(made.clone()));
+        state.evict_lists_of_users();
         self.bytes.set(state.bytes() as f64);
-        made.json.clone()
+        made
     }
 
     /// The channels of an organization, encoded on demand.
     pub fn channels(&self, directory: &Directory) -> ChannelSource {
         let parts = {
             let mut state = self.state.lock();
-            let parts = state.channels.entry(directory.realm().id);
-            parts.or_insert_with(|| Used::now(Arc::default())).again()
+            let entry = state.channels.entry(directory.realm().id);
+            entry.or_insert_with(|| CacheEntry::new(Arc::default())).touch()
         };
         ChannelSource::new(parts, directory)
     }
@@ -155,48 +165,48 @@ impl SharedJson {
     /// Drops unused lists. Call it every few seconds.
     pub fn forget_unused(&self) {
         let mut state = self.state.lock();
-        state.keep(|at| at.elapsed() < UNUSED_MAX);
-        state.make_room_to(BYTES_MAX);
+        state.retain(|used_at| used_at.elapsed() < UNUSED_MAX);
+        state.evict_to(BYTES_MAX);
         self.bytes.set(state.bytes() as f64);
     }
 }
 
 impl State {
     fn people_bytes(&self) -> usize {
-        self.people.values().map(|used| used.shared.bytes()).sum()
+        self.people.values().map(|entry| entry.shared.bytes()).sum()
     }
 
     fn bytes(&self) -> usize {
-        let channels = self.channels.values().map(|used| used.shared.lock().bytes()).sum::<usize>();
-        let groups = self.groups.values().map(|used| used.shared.json.len()).sum::<usize>();
-        let statuses = self.statuses.values().map(|used| used.shared.json.len()).sum::<usize>();
+        let channels = self.channels.values().map(|entry| entry.shared.lock().bytes()).sum::<usize>();
+        let groups = self.groups.values().map(|entry| entry.shared.json.len()).sum::<usize>();
+        let statuses = self.statuses.values().map(|entry| entry.shared.json.len()).sum::<usize>();
         self.people_bytes() + channels + groups + statuses
     }
 
-    /// Drops what was used last at a time that is not to be kept.
-    fn keep(&mut self, is_kept: impl Fn(Instant) -> bool) {
-        self.people.retain(|_, used| is_kept(used.at));
-        self.channels.retain(|_, used| is_kept(used.at));
-        self.groups.retain(|_, used| is_kept(used.at));
-        self.statuses.retain(|_, used| is_kept(used.at));
+    /// Keeps only the entries whose last use was at a time that is to be kept.
+    fn retain(&mut self, is_kept: impl Fn(Instant) -> bool) {
+        self.people.retain(|_, entry| is_kept(entry.used_at));
+        self.channels.retain(|_, entry| is_kept(entry.used_at));
+        self.groups.retain(|_, entry| is_kept(entry.used_at));
+        self.statuses.retain(|_, entry| is_kept(entry.used_at));
     }
 
     /// Drops what was used least recently until the rest fits.
-    fn make_room_to(&mut self, bytes_max: usize) {
+    fn evict_to(&mut self, bytes_max: usize) {
         while self.bytes() > bytes_max {
-            let people = self.people.values().map(|used| used.at);
-            let channels = self.channels.values().map(|used| used.at);
-            let groups = self.groups.values().map(|used| used.at);
-            let times =
-                people.chain(channels).chain(groups).chain(self.statuses.values().map(|used| used.at));
-            let Some(oldest) = times.min() else { break };
-            self.keep(|at| at > oldest);
+            let people = self.people.values().map(|entry| entry.used_at);
+            let channels = self.channels.values().map(|entry| entry.used_at);
+            let groups = self.groups.values().map(|entry| entry.used_at);
+            let statuses = self.statuses.values().map(|entry| entry.used_at);
+            let Some(oldest) = people.chain(channels).chain(groups).chain(statuses).min() else { break };
+            self.retain(|used_at| used_at > oldest);
         }
     }
 
-    fn make_room(&mut self) {
+    /// Drops the lists of users that were used least recently until the rest fits.
+    fn evict_lists_of_users(&mut self) {
         while self.people_bytes() > PEOPLE_BYTES_MAX {
-            let oldest = self.people.iter().min_by_key(|(_, used)| used.at).map(|(key, _)| *key);
+            let oldest = self.people.iter().min_by_key(|(_, entry)| entry.used_at).map(|(key, _)| *key);
             let Some(oldest) = oldest else { break };
             self.people.remove(&oldest);
         }

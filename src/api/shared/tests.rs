@@ -216,10 +216,10 @@ fn what_is_kept_is_bounded() {
     shared.statuses(&directory);
     let mut state = shared.state.lock();
     let bytes = state.bytes();
-    state.make_room_to(bytes);
+    state.evict_to(bytes);
     assert_eq!((state.people.len(), state.statuses.len()), (3, 1), "they fit");
-    state.make_room_to(bytes - 1);
+    state.evict_to(bytes - 1);
     assert_eq!((state.people.len(), state.statuses.len()), (2, 1), "the oldest is dropped");
-    state.make_room_to(0);
+    state.evict_to(0);
     assert_eq!((state.bytes(), state.people.len()), (0, 0));
 }
