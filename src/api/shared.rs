@@ -5,7 +5,8 @@
 //! own entry is replaced, because users see more of themselves; restricted guests and bots get lists of their own.
 //! Channels: the fields that do not depend on the reader, channel by channel; which channels and lists of subscribers a
 //! reader may see is decided for each response. Groups: one list for all readers with an account. Statuses: one list for all who see
-//! all users. A list is reused only while everything that it was made from is unchanged.
+//! all users. A list is reused only while everything that it was made from is unchanged; answers that are still being sent keep the
+//! one that they began with, and together they keep a bounded number of bytes without being charged for them.
 
 mod channels;
 mod groups;
@@ -13,6 +14,7 @@ mod people;
 mod source;
 mod statuses;
 mod subscribers;
+mod version;
 
 pub use channels::EncodedChannels;
 pub use groups::ListedGroups;
@@ -31,20 +33,28 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use version::UncachedBytes;
 
 use super::wire::user::UserForm;
+use crate::http::Envelope;
 
 /// Maximum bytes of shared lists of users; beyond it, the least recently used are dropped.
 const PEOPLE_BYTES_MAX: usize = 48 << 20;
 /// Maximum bytes of all that is kept; beyond it, what was used least recently is dropped every few seconds.
 const BYTES_MAX: usize = 256 << 20;
+/// Maximum bytes of lists that no cache has, or has any more, and that answers keep until they are read, without being charged to
+/// those who asked. What the caches have may be added to them at any time, because a change makes it old.
+const UNCACHED_BYTES_MAX: usize = 128 << 20;
 /// Time after which unused lists are dropped.
 const UNUSED_MAX: Duration = Duration::from_secs(60);
 
 /// The shared parts of all organizations.
 pub struct SharedJson {
     state: Mutex<State>,
+    uncached: UncachedBytes,
+    uncached_bytes_max: usize,
     bytes: Gauge,
+    uncached_gauge: Gauge,
     made: Counter,
     used: Counter,
 }
@@ -79,7 +89,10 @@ impl Default for SharedJson {
     fn default() -> Self {
         Self {
             state: Mutex::default(),
+            uncached: UncachedBytes::default(),
+            uncached_bytes_max: UNCACHED_BYTES_MAX,
             bytes: gauge!("millstream_shared_answer_bytes"),
+            uncached_gauge: gauge!("millstream_shared_answer_uncached_bytes"),
             made: counter!("millstream_shared_lists_total", "how" => "made"),
             used: counter!("millstream_shared_lists_total", "how" => "reused"),
         }
@@ -87,6 +100,14 @@ impl Default for SharedJson {
 }
 
 impl SharedJson {
+    /// An envelope for shared parts; `bytes` is the expected size of what it has besides them. Its requester is charged for them
+    /// only while answers keep too many bytes of lists that no cache has.
+    pub fn envelope(&self, bytes: usize) -> Envelope {
+        let envelope = Envelope::with_capacity(bytes);
+        let is_over = self.uncached.get() > self.uncached_bytes_max;
+        if is_over { envelope.counting_spliced() } else { envelope }
+    }
+
     /// The list of users that a reader (none: without an account) shares with others; none for readers who need a list
     /// of their own. Encodes all users if the directory has changed: not for HTTP threads.
     pub fn people(
@@ -101,7 +122,7 @@ impl SharedJson {
             |state| &mut state.people,
             (directory.realm().id, key),
             |list| list.is_of(directory),
-            || SharedPeople::new(directory, reader, form, listed),
+            || SharedPeople::new(directory, reader, form, listed, &self.uncached),
         ))
     }
 
@@ -111,9 +132,9 @@ impl SharedJson {
             |state| &mut state.groups,
             (directory.realm().id, listed),
             |list| list.is_of(directory),
-            || SharedGroups::new(directory, listed),
+            || SharedGroups::new(directory, listed, &self.uncached),
         );
-        list.json.clone()
+        list.json.json().clone()
     }
 
     /// The statuses of all active users who have one, by id, for readers who see all users.
@@ -122,9 +143,9 @@ impl SharedJson {
             |state| &mut state.statuses,
             directory.realm().id,
             |list| list.is_of(directory),
-            || SharedStatuses::new(directory),
+            || SharedStatuses::new(directory, &self.uncached),
         );
-        list.json.clone()
+        list.json.json().clone()
     }
 
     /// The list with a key in one of the maps, or the one that `make` encodes in its place if that is missing or not current.
@@ -157,7 +178,8 @@ impl SharedJson {
         let parts = {
             let mut state = self.state.lock();
             let entry = state.channels.entry(directory.realm().id);
-            entry.or_insert_with(|| CacheEntry::new(Arc::default())).touch()
+            let make = || CacheEntry::new(Arc::new(Mutex::new(ChannelParts::new(&self.uncached))));
+            entry.or_insert_with(make).touch()
         };
         ChannelSource::new(parts, directory)
     }
@@ -168,6 +190,7 @@ impl SharedJson {
         state.retain(|used_at| used_at.elapsed() < UNUSED_MAX);
         state.evict_to(BYTES_MAX);
         self.bytes.set(state.bytes() as f64);
+        self.uncached_gauge.set(self.uncached.get() as f64);
     }
 }
 
@@ -178,8 +201,8 @@ impl State {
 
     fn bytes(&self) -> usize {
         let channels = self.channels.values().map(|entry| entry.shared.lock().bytes()).sum::<usize>();
-        let groups = self.groups.values().map(|entry| entry.shared.json.len()).sum::<usize>();
-        let statuses = self.statuses.values().map(|entry| entry.shared.json.len()).sum::<usize>();
+        let groups = self.groups.values().map(|entry| entry.shared.json.json().len()).sum::<usize>();
+        let statuses = self.statuses.values().map(|entry| entry.shared.json.json().len()).sum::<usize>();
         self.people_bytes() + channels + groups + statuses
     }
 

@@ -99,6 +99,7 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_rows_written_total", "Rows written to the trees."),
     ("millstream_search_behind_messages", "Messages that the search index lacks; searches read these."),
     ("millstream_shared_answer_bytes", "Bytes of encoded lists that are kept for several readers."),
+    ("millstream_shared_answer_uncached_bytes", "Bytes of encoded lists that only unread responses keep."),
     ("millstream_shared_lists_total", "Encoded lists that were made, and that were reused."),
     ("millstream_storage_failures_total", "Failures of the storage, by reason."),
     ("millstream_storage_read_only", "1 while changes are refused, otherwise 0."),

@@ -5,7 +5,7 @@
 //!
 //! Memory: responses larger than [`UNCOUNTED_BYTES_MAX`] count against the budget until the client has read them,
 //! reserved by the handler ([`Reply::holding`]) or before sending ([`Reply::admitted`]). Parts that many responses
-//! share are spliced in ([`Envelope::splice`]) and neither copied nor counted again.
+//! share are spliced in ([`Envelope::splice`]) and not copied, and counted only if the envelope says so.
 
 mod parts;
 mod small;
@@ -139,6 +139,8 @@ pub struct Envelope {
     own: Vec<u8>,
     /// Shared parts, each with the length of `own` at which it is inserted.
     spliced: Vec<(usize, Bytes)>,
+    /// Whether the spliced parts count as memory of this response.
+    counts_spliced: bool,
 }
 
 impl Envelope {
@@ -146,7 +148,13 @@ impl Envelope {
     pub fn with_capacity(bytes: usize) -> Self {
         let mut own = Vec::with_capacity(OPENING.len() + bytes + 64);
         own.extend_from_slice(OPENING);
-        Self { own, spliced: Vec::new() }
+        Self { own, spliced: Vec::new(), counts_spliced: false }
+    }
+
+    /// Charges the response for all of its spliced parts, as if it shared them with no other.
+    pub fn counting_spliced(mut self) -> Self {
+        self.counts_spliced = true;
+        self
     }
 
     /// An envelope with a text for the user in `msg`.
@@ -204,10 +212,12 @@ impl Envelope {
     }
 
     fn own_bytes(&self) -> usize {
-        let whole = self.own.len() + self.spliced.iter().map(|(_, shared)| shared.len()).sum::<usize>();
+        let spliced = self.spliced.iter().map(|(_, shared)| shared.len()).sum::<usize>();
+        let whole = self.own.len() + spliced;
         // Small parts of a large response are combined for one write at a time.
         let copied = if whole > PIECE_BYTES_MAX { PIECE_BYTES_MAX } else { 0 };
-        self.own.len() + self.spliced.len() * SPLICE_BYTES + copied
+        let counted = if self.counts_spliced { spliced } else { 0 };
+        self.own.len() + self.spliced.len() * SPLICE_BYTES + copied + counted
     }
 
     fn into_parts(self) -> Vec<Bytes> {

@@ -3,7 +3,7 @@
 use crate::api::shared::SharedJson;
 use crate::api::wire::json::push_field;
 use crate::http::admission::Admission;
-use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
 use actors::queries::channel_snapshot;
 use model::{Channel, Directory, User, UserId};
 use rules::permissions::channel::{sees_channel, sees_content};
@@ -77,7 +77,7 @@ fn write_channels(caller: &Caller, params: &ListChannels, shared: &SharedJson) -
     let mut by_name: Vec<usize> = (0..snapshot.channels.len()).collect();
     by_name.sort_by(|a, b| snapshot.channels[*a].channel.name.cmp(&snapshot.channels[*b].channel.name));
     let defaults = &snapshot.directory.realm().default_channels;
-    let mut envelope = Envelope::with_capacity(1024);
+    let mut envelope = shared.envelope(1024);
     envelope.open_field("streams").push(b'[');
     for (position, index) in by_name.into_iter().enumerate() {
         if position > 0 {

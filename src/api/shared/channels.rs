@@ -3,6 +3,7 @@
 //! The objects of an organization are one text, so that the list of a reader who sees all of them is one part. Which channels a
 //! reader may see is decided for each response: only the objects that it asks for are spliced into it.
 
+use super::version::{UncachedBytes, Version};
 use crate::api::wire::channel::channel;
 use crate::api::wire::json::push_value;
 use crate::http::Envelope;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 pub(super) struct ChannelTable {
     directory: Directory,
     /// The objects with commas between them, and after the last.
-    json: Bytes,
+    json: Version,
     /// One for each channel, by id.
     entries: Vec<Entry>,
 }
@@ -39,6 +40,7 @@ impl ChannelTable {
         known: Option<Arc<Self>>,
         directory: &Directory,
         summaries: &[ChannelSummary],
+        uncached: &UncachedBytes,
     ) -> EncodedChannels {
         let known = known.filter(|table| table.directory.has_same_groups_as(directory));
         if let Some(table) = &known
@@ -46,13 +48,18 @@ impl ChannelTable {
         {
             return EncodedChannels { table: table.clone(), places };
         }
-        let table = Arc::new(Self::new(directory, summaries, known.as_deref()));
+        let table = Arc::new(Self::new(directory, summaries, known.as_deref(), uncached));
         let places = table.places(summaries).unwrap_or_default();
         EncodedChannels { table, places }
     }
 
     /// Encodes channels (by id). Those that `known`, of the same groups, has are copied; it may have further ones, which stay.
-    fn new(directory: &Directory, summaries: &[ChannelSummary], known: Option<&Self>) -> Self {
+    fn new(
+        directory: &Directory,
+        summaries: &[ChannelSummary],
+        known: Option<&Self>,
+        uncached: &UncachedBytes,
+    ) -> Self {
         let mut made = Writer::default();
         let mut kept = known.map(|known| (known, known.entries.iter().peekable()));
         for summary in summaries {
@@ -73,13 +80,12 @@ impl ChannelTable {
         if let Some((known, rest)) = kept {
             rest.for_each(|entry| made.copy(known, entry));
         }
-        made.json.shrink_to_fit();
-        Self { directory: directory.clone(), json: made.json.into(), entries: made.entries }
+        Self { directory: directory.clone(), json: uncached.version(made.json), entries: made.entries }
     }
 
     /// Its memory in bytes.
     pub fn bytes(&self) -> usize {
-        self.json.len() + self.entries.len() * size_of::<Entry>()
+        self.json.json().len() + self.entries.len() * size_of::<Entry>()
     }
 
     /// The places of channels (by id); none if one of them is missing or reads otherwise now.
@@ -103,7 +109,7 @@ struct Writer {
 impl Writer {
     fn copy(&mut self, known: &ChannelTable, entry: &Entry) {
         let start = self.json.len();
-        self.json.extend_from_slice(&known.json[entry.start..entry.end]);
+        self.json.extend_from_slice(&known.json.json()[entry.start..entry.end]);
         self.finish(entry.summary.clone(), start);
     }
 
@@ -136,7 +142,7 @@ impl EncodedChannels {
     /// The object of a channel without its closing brace.
     pub fn object(&self, index: usize) -> Bytes {
         let entry = self.places.get(index).and_then(|place| self.table.entries.get(*place));
-        entry.map(|entry| self.table.json.slice(entry.start..entry.end)).unwrap_or_default()
+        entry.map(|entry| self.table.json.json().slice(entry.start..entry.end)).unwrap_or_default()
     }
 
     /// Adds the objects of some channels to a list, with commas between them.
@@ -150,7 +156,7 @@ impl EncodedChannels {
             }
             let entries = (self.table.entries.get(first), self.table.entries.get(last));
             let (Some(first), Some(last)) = entries else { return };
-            envelope.splice(self.table.json.slice(first.start..=last.end));
+            envelope.splice(self.table.json.json().slice(first.start..=last.end));
             if places.peek().is_some() {
                 envelope.buffer().push(b',');
             }

@@ -1,8 +1,8 @@
 //! Shared lists of groups: the same for all readers with an account.
 
+use super::version::{UncachedBytes, Version};
 use crate::api::wire::group::group;
 use crate::api::wire::list::push_list;
-use bytes::Bytes;
 use model::Directory;
 
 /// The groups of a list.
@@ -16,19 +16,18 @@ pub struct ListedGroups {
 pub(super) struct SharedGroups {
     /// Members are shown unless they are deactivated.
     directory: Directory,
-    pub json: Bytes,
+    pub json: Version,
 }
 
 impl SharedGroups {
     /// Encodes the groups of a directory.
-    pub fn new(directory: &Directory, listed: ListedGroups) -> Self {
+    pub fn new(directory: &Directory, listed: ListedGroups, uncached: &UncachedBytes) -> Self {
         let groups = directory.groups().filter(|group| {
             (listed.with_deactivated || !group.is_deactivated) && (!listed.only_system || group.is_system)
         });
         let mut json = Vec::new();
         push_list(&mut json, groups.map(|record| group(directory, record)));
-        json.shrink_to_fit();
-        Self { directory: directory.clone(), json: json.into() }
+        Self { directory: directory.clone(), json: uncached.version(json) }
     }
 
     /// Whether a directory would be encoded alike.

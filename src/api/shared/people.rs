@@ -1,9 +1,9 @@
 //! Shared lists of users.
 
+use super::version::{UncachedBytes, Version};
 use crate::api::wire::json::push_value;
 use crate::api::wire::user::{UserForm, user};
 use crate::http::Envelope;
-use bytes::Bytes;
 use model::{Directory, Role, User, UserId};
 use rules::permissions::users::is_restricted;
 
@@ -51,13 +51,19 @@ pub struct SharedPeople {
     directory: Directory,
     form: UserForm,
     /// Objects with commas between them, without brackets.
-    json: Bytes,
+    json: Version,
     /// Start and end of each user's object, by id.
     places: Vec<(UserId, usize, usize)>,
 }
 
 impl SharedPeople {
-    pub(super) fn new(directory: &Directory, reader: Option<&User>, form: UserForm, listed: Listed) -> Self {
+    pub(super) fn new(
+        directory: &Directory,
+        reader: Option<&User>,
+        form: UserForm,
+        listed: Listed,
+        uncached: &UncachedBytes,
+    ) -> Self {
         // The entry of this reader is written as another reader of the same kind sees it.
         let other = reader.and_then(|reader| another_like(directory, reader));
         let mut json = Vec::new();
@@ -72,7 +78,7 @@ impl SharedPeople {
             push_value(&mut json, &user(directory, viewer, listed, form));
             places.push((listed.id, start, json.len()));
         }
-        Self { directory: directory.clone(), form, json: json.into(), places }
+        Self { directory: directory.clone(), form, json: uncached.version(json), places }
     }
 
     pub(super) fn is_of(&self, directory: &Directory) -> bool {
@@ -80,19 +86,20 @@ impl SharedPeople {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        self.json.len() + self.places.len() * size_of::<(UserId, usize, usize)>()
+        self.json.json().len() + self.places.len() * size_of::<(UserId, usize, usize)>()
     }
 
     /// Adds the list as a field, with the reader's own entry replaced by their own view of it.
     pub fn add_to(&self, envelope: &mut Envelope, name: &str, reader: Option<&User>) {
         envelope.open_field(name).push(b'[');
+        let json = self.json.json();
         let own = reader.and_then(|reader| Some((reader, self.place_of(reader.id)?)));
         match own {
-            None => envelope.splice(self.json.clone()),
+            None => envelope.splice(json.clone()),
             Some((reader, (start, end))) => {
-                envelope.splice(self.json.slice(..start));
+                envelope.splice(json.slice(..start));
                 push_value(envelope.buffer(), &user(&self.directory, Some(reader), reader, self.form));
-                envelope.splice(self.json.slice(end..));
+                envelope.splice(json.slice(end..));
             }
         }
         envelope.buffer().push(b']');

@@ -2,6 +2,7 @@
 
 use super::channels::{ChannelTable, EncodedChannels};
 use super::subscribers::{Prominent, SubscriberLists};
+use super::version::UncachedBytes;
 use bytes::Bytes;
 use model::event::ChannelSummary;
 use model::{ChannelId, Directory, UserId};
@@ -12,13 +13,18 @@ use std::sync::Arc;
 const CHANNEL_BYTES_MAX: usize = 32 << 20;
 
 /// What is kept for one organization.
-#[derive(Default)]
 pub(super) struct ChannelParts {
     table: Option<Arc<ChannelTable>>,
     lists: SubscriberLists,
+    uncached: UncachedBytes,
 }
 
 impl ChannelParts {
+    /// Nothing is encoded yet.
+    pub fn new(uncached: &UncachedBytes) -> Self {
+        Self { table: None, lists: SubscriberLists::new(uncached), uncached: uncached.clone() }
+    }
+
     /// Memory of the encoded lists, in bytes.
     pub fn bytes(&self) -> usize {
         self.table.as_ref().map_or(0, |table| table.bytes()) + self.lists.bytes()
@@ -39,8 +45,11 @@ impl ChannelSource {
 
     /// The objects of channels, which have to be ordered by id. The caller checks that the reader may see those that it splices.
     pub fn encode(&self, summaries: &[ChannelSummary]) -> EncodedChannels {
-        let known = self.parts.lock().table.clone();
-        let encoded = ChannelTable::encode(known, &self.directory, summaries);
+        let (known, uncached) = {
+            let parts = self.parts.lock();
+            (parts.table.clone(), parts.uncached.clone())
+        };
+        let encoded = ChannelTable::encode(known, &self.directory, summaries, &uncached);
         if encoded.table().bytes() <= CHANNEL_BYTES_MAX {
             self.parts.lock().table = Some(encoded.table().clone());
         }

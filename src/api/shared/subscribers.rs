@@ -1,5 +1,6 @@
 //! Shared lists of subscribers: of each channel one list of all, and one of those whom clients need at once.
 
+use super::version::{UncachedBytes, Version};
 use crate::api::wire::json::push_value;
 use bytes::Bytes;
 use model::{ChannelId, Directory, UserId};
@@ -10,31 +11,53 @@ use std::sync::Arc;
 const SUBSCRIBER_BYTES_MAX: usize = 16 << 20;
 
 /// The encoded lists of one organization.
-#[derive(Default)]
 pub(super) struct SubscriberLists {
     /// The directory that all of them are of; none at first.
     directory: Option<Directory>,
-    all: HashMap<ChannelId, Bytes>,
+    all: HashMap<ChannelId, Version>,
     /// The users of the lists in `some`.
     prominent: Arc<[UserId]>,
-    some: HashMap<ChannelId, Prominent>,
+    some: HashMap<ChannelId, SomeSubscribers>,
     bytes: usize,
+    uncached: UncachedBytes,
 }
 
-/// Those of some users who are subscribed to a channel.
+/// Those of some users who are subscribed to a channel, for an answer.
 #[derive(Clone, Debug, Default)]
 pub struct Prominent {
     pub ids: Arc<[UserId]>,
     pub json: Bytes,
 }
 
-impl Prominent {
+/// The same in the cache.
+struct SomeSubscribers {
+    ids: Arc<[UserId]>,
+    json: Version,
+}
+
+impl SomeSubscribers {
     fn bytes(&self) -> usize {
-        size_of_val(&*self.ids) + self.json.len()
+        size_of_val(&*self.ids) + self.json.json().len()
+    }
+
+    fn for_answer(&self) -> Prominent {
+        Prominent { ids: self.ids.clone(), json: self.json.json().clone() }
     }
 }
 
 impl SubscriberLists {
+    /// Nothing is encoded yet.
+    pub fn new(uncached: &UncachedBytes) -> Self {
+        Self {
+            directory: None,
+            all: HashMap::new(),
+            prominent: Arc::default(),
+            some: HashMap::new(),
+            bytes: 0,
+            uncached: uncached.clone(),
+        }
+    }
+
     /// Their memory in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -60,8 +83,8 @@ impl SubscriberLists {
     }
 
     fn count(&mut self) {
-        let all: usize = self.all.values().map(Bytes::len).sum();
-        self.bytes = all + self.some.values().map(Prominent::bytes).sum::<usize>();
+        let all: usize = self.all.values().map(|list| list.json().len()).sum();
+        self.bytes = all + self.some.values().map(SomeSubscribers::bytes).sum::<usize>();
     }
 
     fn is_of(&self, directory: &Directory) -> bool {
@@ -72,14 +95,15 @@ impl SubscriberLists {
     pub fn all(&mut self, directory: &Directory, id: ChannelId) -> Bytes {
         // Another response may have updated the lists to another directory meanwhile.
         let is_current = self.is_of(directory);
-        if let Some(json) = self.all.get(&id).filter(|_| is_current) {
-            return json.clone();
+        if let Some(list) = self.all.get(&id).filter(|_| is_current) {
+            return list.json().clone();
         }
         let ids: Vec<UserId> = directory.subscriber_ids(id).collect();
-        let json = encoded(&ids);
+        let list = self.encoded(&ids);
+        let json = list.json().clone();
         if is_current && self.has_room(json.len()) {
             self.bytes += json.len();
-            self.all.insert(id, json.clone());
+            self.all.insert(id, list);
         }
         json
     }
@@ -91,16 +115,24 @@ impl SubscriberLists {
             self.choose(prominent);
         }
         if let Some(known) = self.some.get(&id).filter(|_| is_current) {
-            return known.clone();
+            return known.for_answer();
         }
         let is_shown = |user: &UserId| directory.is_subscribed(id, *user) && directory.is_active_user(*user);
         let ids: Arc<[UserId]> = prominent.iter().copied().filter(is_shown).collect();
-        let made = Prominent { json: encoded(&ids), ids };
+        let made = SomeSubscribers { json: self.encoded(&ids), ids };
+        let answer = made.for_answer();
         if is_current && self.has_room(made.bytes()) {
             self.bytes += made.bytes();
-            self.some.insert(id, made.clone());
+            self.some.insert(id, made);
         }
-        made
+        answer
+    }
+
+    /// A list of ids.
+    fn encoded(&self, ids: &[UserId]) -> Version {
+        let mut json = Vec::new();
+        push_value(&mut json, ids);
+        self.uncached.version(json)
     }
 
     /// Takes these users for the lists of some, which are dropped if they were of others.
@@ -123,12 +155,4 @@ impl SubscriberLists {
 /// Whether all lists of both directories are the same.
 fn is_same(known: &Directory, directory: &Directory) -> bool {
     known.has_same_people_as(directory) && known.has_same_subscriptions_as(directory)
-}
-
-/// A list of ids.
-fn encoded(ids: &[UserId]) -> Bytes {
-    let mut json = Vec::new();
-    push_value(&mut json, ids);
-    json.shrink_to_fit();
-    json.into()
 }

@@ -5,8 +5,9 @@ use crate::api::wire::channel::channel;
 use crate::api::wire::fixture::{self, VERONA};
 use crate::api::wire::group::group;
 use crate::api::wire::user::user;
-use crate::http::Envelope;
+use crate::http::{Envelope, Reply};
 use actix_web::body::to_bytes;
+use actors::budget::{ByteBudget, Holder, Purpose};
 use model::event::ChannelSummary;
 use model::{
     Bot, BotKind, ChannelId, GroupId, MessageId, Role, SettingValue, Subscription, Timestamp, UserGroup,
@@ -222,4 +223,55 @@ fn what_is_kept_is_bounded() {
     assert_eq!((state.people.len(), state.statuses.len()), (2, 1), "the oldest is dropped");
     state.evict_to(0);
     assert_eq!((state.bytes(), state.people.len()), (0, 0));
+}
+
+/// The bytes that an answer with the list of all users is charged for, and the answer.
+fn charged(shared: &SharedJson, directory: &Directory, budget: &ByteBudget) -> (u64, Reply) {
+    let form = UserForm { client_gravatar: true, profile_data: true, is_active: false };
+    let reader = directory.user(UserId(41)).map(|user| &**user);
+    let list = shared.people(directory, reader, form, Listed::Active).unwrap();
+    let mut envelope = shared.envelope(0);
+    list.add_to(&mut envelope, "list", reader);
+    let before = budget.used_bytes();
+    let held = budget.reserve(Holder::Server, Purpose::Answer, 0).unwrap();
+    let reply = envelope.reply().unwrap().holding(held).unwrap();
+    (budget.used_bytes() - before, reply)
+}
+
+/// A client that reads slowly keeps the state of the list that it began with. With many such states the memory would have no bound.
+#[test]
+fn readers_are_charged_for_lists_while_answers_keep_too_many_old_ones() {
+    let (mut shared, mut directory) = (SharedJson::default(), directory());
+    let budget = ByteBudget::unbounded();
+    let change = |directory: &mut Directory| {
+        let mut renamed = User::clone(directory.user(UserId(42)).unwrap());
+        renamed.full_name.push('x');
+        directory.put_user(renamed);
+    };
+    let (own, first) = charged(&shared, &directory, &budget);
+    assert_eq!(shared.uncached.get(), 0, "the cache has what the answer has");
+    change(&mut directory);
+    let (_, second) = charged(&shared, &directory, &budget);
+    let old = shared.uncached.get();
+    assert!(old > 2 * own as usize, "the answer keeps the list of all users: {old}");
+    shared.uncached_bytes_max = old - 1;
+    let (in_full, third) = charged(&shared, &directory, &budget);
+    assert!(in_full > own + old as u64 / 2, "{in_full} for a list of about {old} bytes");
+    drop(first);
+    assert_eq!(shared.uncached.get(), 0);
+    assert!(charged(&shared, &directory, &budget).0 <= own + 8, "no answer is charged for shared parts");
+    drop((second, third));
+    assert_eq!((shared.uncached.get(), budget.used_bytes()), (0, 0));
+}
+
+/// A list that has no room in a cache is counted from the beginning.
+#[test]
+fn list_that_is_not_cached_is_counted_while_an_answer_has_it() {
+    let (shared, directory) = (SharedJson::default(), directory());
+    let bytes = shared.groups(&directory, ListedGroups { with_deactivated: true, only_system: false });
+    assert_eq!(shared.uncached.get(), 0);
+    shared.state.lock().evict_to(0);
+    assert_eq!(shared.uncached.get(), bytes.len());
+    drop(bytes);
+    assert_eq!(shared.uncached.get(), 0);
 }

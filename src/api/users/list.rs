@@ -5,7 +5,7 @@ use crate::api::wire::list::reply_list;
 use crate::api::wire::user::{UserForm, user};
 use crate::http::admission::Admission;
 use crate::http::host::Realm;
-use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
 use model::{Directory, User, UserId};
 use rules::permissions::users::{UserScope, user_scope};
 use rules::permissions::visitors::has_public_access;
@@ -65,8 +65,10 @@ fn write_members<'d>(
         is_active: true,
     };
     let all_users = shared.filter(|_| params.user_ids.is_none());
-    if let Some(list) = all_users.and_then(|shared| shared.people(directory, viewer, form, Listed::All)) {
-        let mut envelope = Envelope::with_capacity(1024);
+    let list =
+        all_users.and_then(|shared| Some((shared, shared.people(directory, viewer, form, Listed::All)?)));
+    if let Some((shared, list)) = list {
+        let mut envelope = shared.envelope(1024);
         list.add_to(&mut envelope, "members", viewer);
         return envelope.reply();
     }

@@ -52,6 +52,8 @@ async fn spliced_parts_are_in_place() {
     envelope.buffer().extend_from_slice(b",2]");
     let own = envelope.own_bytes();
     assert!(own < COPIED_BYTES_MAX, "the shared part is not counted: {own}");
+    envelope = envelope.counting_spliced();
+    assert_eq!(envelope.own_bytes(), own + shared.len());
     let expected = format!(
         "{{\"result\":\"success\",\"msg\":\"\",\"a\":{},\"b\":[1,2],\
          \"ignored_parameters_unsupported\":[\"z\"]}}\n",

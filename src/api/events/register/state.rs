@@ -73,7 +73,7 @@ impl StateRequest {
         let me = self.caller.and_then(|id| snapshot.directory.user(id)).map(|user| &**user);
         let state = State { request: self, snapshot, me };
         let last_event = self.queue.as_ref().map(|queue| queue.after.max(snapshot.last_event));
-        let mut envelope = Envelope::with_capacity(16 * 1024).fields(&Always {
+        let mut envelope = self.shared.envelope(16 * 1024).fields(&Always {
             queue_id: self.queue.as_ref().map(|queue| &queue.id),
             last_event_id: last_event.map_or(-1, |event| event.0 as i64),
             zulip_version: ZULIP_VERSION,
