@@ -99,7 +99,7 @@ pub async fn receive(
     };
     let outcome = app.incoming.outcome(integration, &delivery);
     drop((payload, read));
-    respond(&caller, &url, integration, &parameters, outcome).await
+    respond(&app, &caller, &url, (integration, &parameters), outcome).await
 }
 
 /// What the head alone decides: the integration, the parameters, and the event's name if it is in a header. A refusal comes
@@ -134,15 +134,15 @@ fn refused_payload(
 }
 
 async fn respond(
+    app: &App,
     caller: &Caller,
     url: &RealmUrl,
-    integration: &Integration,
-    parameters: &Parameters,
+    (integration, parameters): (&Integration, &Parameters),
     outcome: Outcome,
 ) -> HandlerResult {
     match outcome {
         Outcome::Message { topic, content, .. } => {
-            deliver(caller, url, integration, parameters, (topic, content)).await?;
+            deliver(app, caller, url, (integration, parameters), (topic, content)).await?;
         }
         Outcome::Ignored => {}
         Outcome::Unsupported { event } => return unsupported(integration, &event),
@@ -178,10 +178,10 @@ fn unsupported(integration: &Integration, event: &str) -> HandlerResult {
 /// Sends the message to the channel in the URL; without one directly to the owner of the bot. A channel that does not exist is
 /// no error for the service: the owner of the bot was told.
 async fn deliver(
+    app: &App,
     caller: &Caller,
     url: &RealmUrl,
-    integration: &Integration,
-    parameters: &Parameters,
+    (integration, parameters): (&Integration, &Parameters),
     (topic, content): (String, String),
 ) -> Result<(), ApiError> {
     let to = match &parameters.stream {
@@ -199,7 +199,7 @@ async fn deliver(
             Destination::People(PeopleNames::Ids(vec![i64::from(owner.0)]))
         }
     };
-    match post_message(caller, integration.client.clone(), url, to, content).await {
+    match post_message(app, caller, integration.client.clone(), url, to, content).await {
         Err(error) if error.code() == Some(Code::STREAM_DOES_NOT_EXIST) => Ok(()),
         result => result,
     }

@@ -13,6 +13,7 @@ pub mod emoji;
 pub mod events;
 pub mod external;
 pub mod folders;
+pub mod formulas;
 pub mod groups;
 pub mod invites;
 pub mod messages;

@@ -30,6 +30,9 @@ use tokio::sync::watch;
 /// Maximum number of lists and parts of large responses that wait to be encoded; their memory is reserved before.
 const PAGES_WAITING_MAX: usize = 4096;
 
+/// Maximum number of texts whose formulas are rendered or wait for it: one takes up to a tenth of a second.
+const FORMULAS_WAITING_MAX: usize = 64;
+
 /// The shared state as handlers see it. Cheap to clone.
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
@@ -64,6 +67,8 @@ pub struct Parts {
     pub shared: Arc<SharedJson>,
     pub registers: Line,
     pub pages: Line,
+    /// Texts with formulas: there is one engine.
+    pub formulas: Line,
     /// Zulip's web app, if it is installed.
     pub web_app: WebApp,
     /// Exports of organizations.
@@ -121,6 +126,7 @@ impl App {
             shared: Arc::default(),
             registers: Line::new("register", config.registers_at_once(), registers_max),
             pages: Line::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
+            formulas: Line::new("formula", 1, FORMULAS_WAITING_MAX),
             web_app: WebApp::open(config.web_app_folder()),
             exports: Exports::default(),
             tls,

@@ -128,7 +128,7 @@ pub(super) fn of(
 ) -> HandlerResult {
     let directory = realm.directory();
     let (organization, icon) = (&directory.realm().name, realm_icon_url(&directory));
-    let description = render_description(&directory.realm().description);
+    let description = render_description(directory.realm());
     let has_web_app = app.web_app.current().is_some();
     let can_sign_up = can_sign_up(app, realm);
     if !audience.wants_page {

@@ -247,3 +247,40 @@ async fn malformed_requests_are_not_logged_as_errors() {
     let log = log.lock().expect("the lock").clone();
     assert!(log.contains("answered") && !log.contains("ERROR"), "{log}");
 }
+
+/// There is one engine for formulas. What waits for it is bounded and holds up no other request.
+#[tokio::test]
+async fn texts_with_formulas_wait_in_a_bounded_line() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let channel = hamlet.create_channel("math").await;
+    let id = hamlet.send(&channel, "t", "no formula").await;
+    let mut places = Vec::new();
+    while let Ok(place) = t.app().formulas.enter() {
+        places.push(place);
+    }
+    let formula = "the sum $$a + b$$";
+    let send = |content: &'static str| {
+        hamlet.post("/messages", &[("type", &"direct"), ("to", &json!([hamlet.id])), ("content", &content)])
+    };
+    for refused in [
+        send(formula).await,
+        hamlet.edit(id, &[("content", &formula)]).await,
+        hamlet.post("/messages/render", &[("content", &formula)]).await,
+        hamlet.patch(&format!("/streams/{}", channel.id), &[("description", &formula)]).await,
+    ] {
+        assert_eq!(
+            (refused.status, &refused.body["code"]),
+            (503, &json!("SERVER_OVERLOADED")),
+            "{refused:?}"
+        );
+        assert_eq!(refused.header("Retry-After"), "1.0");
+    }
+    // Texts without formulas do not wait.
+    send("costs $5").ok().await;
+    hamlet.post("/messages/render", &[("content", &"```rust\nx\n```")]).ok().await;
+    places.clear();
+    send(formula).ok().await;
+    let rendered = hamlet.post("/messages/render", &[("content", &formula)]).ok().await;
+    assert!(rendered["rendered"].as_str().unwrap().contains("katex"), "{rendered}");
+}

@@ -31,6 +31,13 @@ pub struct SubscribeRequest {
     pub authorization_errors_fatal: bool,
 }
 
+impl SubscribeRequest {
+    /// The descriptions of the channels, which are rendered for those that have to be created.
+    pub fn descriptions(&self) -> impl Iterator<Item = &str> {
+        self.wanted.iter().map(|channel| channel.description.as_str())
+    }
+}
+
 /// The permitted part of a request.
 #[derive(Debug)]
 pub struct PermittedSubscriptions<'r> {

@@ -1,13 +1,16 @@
 //! `GET /server_settings`: what a client needs to know before login (docs/api/account.md#server-settings).
 
+use crate::api::wire::encoded_cache::EncodedCache;
 use crate::api::wire::list::Object;
 use crate::http::{App, HandlerResult, Realm, RealmUrl, reply};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
 use actors::RealmHandle;
 use rules::avatar::realm_icon_url;
-use rules::markdown::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UserRef};
+use rules::markdown::NoNames;
 use rules::permissions::visitors::has_public_access;
 use serde::Serialize;
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
 
 #[derive(Serialize)]
 struct ServerSettings {
@@ -82,41 +85,61 @@ fn realm_settings(handle: &RealmHandle, url: String) -> RealmSettings {
         realm_url: url,
         realm_name: realm.name.clone(),
         realm_icon: realm_icon_url(&directory),
-        realm_description: render_description(&realm.description),
+        realm_description: render_description(realm),
     }
+}
+
+/// Descriptions that a thread keeps as HTML, and the largest one in bytes.
+const DESCRIPTIONS_MAX: usize = 128;
+const DESCRIPTION_BYTES_MAX: usize = 32 << 10;
+
+thread_local! {
+    /// By organization, with the record that each was rendered from.
+    static DESCRIPTIONS: RefCell<EncodedCache<Weak<model::Realm>>> =
+        const { RefCell::new(EncodedCache::new(DESCRIPTIONS_MAX, DESCRIPTION_BYTES_MAX)) };
 }
 
 /// The description as HTML for visitors without an account: mentions and channel links stay text. Empty if the HTML is
-/// too long.
-pub fn render_description(markdown: &str) -> String {
-    rules::markdown::render(markdown, &Visitor).unwrap_or_default().html
+/// too long. It is rendered once for each state of the organization's record, because anyone may ask for it.
+pub fn render_description(realm: &Arc<model::Realm>) -> String {
+    rendered_once(realm, |markdown| rules::markdown::render(markdown, &NoNames).unwrap_or_default().html)
 }
 
-/// A visitor without an account, for whom no name resolves.
-struct Visitor;
+fn rendered_once(realm: &Arc<model::Realm>, render: impl FnOnce(&str) -> String) -> String {
+    let is_same = |known: &Weak<model::Realm>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(realm));
+    let encode = |out: &mut Vec<u8>| {
+        out.extend_from_slice(render(&realm.description).as_bytes());
+        Some(Arc::downgrade(realm))
+    };
+    let mut html = Vec::new();
+    DESCRIPTIONS.with_borrow_mut(|kept| kept.push(&mut html, realm.id.0, is_same, encode));
+    // It is what was rendered.
+    String::from_utf8(html).unwrap_or_default()
+}
 
-impl MarkdownContext for Visitor {
-    fn user_by_name(&self, _: &str) -> Option<UserRef> {
-        None
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::wire::fixture;
+    use model::Realm;
 
-    fn user_by_id(&self, _: u64) -> Option<UserRef> {
-        None
-    }
-
-    fn group_by_name(&self, _: &str) -> Option<GroupRef> {
-        None
-    }
-
-    fn channel_by_name(&self, _: &str) -> Option<ChannelRef> {
-        None
-    }
-
-    fn newest_message_in_topic(&self, _: u64, _: &str) -> Option<u64> {
-        None
-    }
-
-    fn custom_emoji(&self, _: &str) -> Option<EmojiRef> {
-        None
+    #[test]
+    fn description_is_rendered_once_for_each_record() {
+        let realm = fixture::directory().realm().clone();
+        let mut changed = Realm::clone(&realm);
+        changed.description = "**new**".to_owned();
+        let changed = Arc::new(changed);
+        let renders = std::cell::Cell::new(0);
+        let show = |realm: &Arc<Realm>| {
+            rendered_once(realm, |markdown| {
+                renders.set(renders.get() + 1);
+                format!("<p>{markdown}</p>")
+            })
+        };
+        let first = show(&realm);
+        assert_eq!((first.clone(), renders.get()), (format!("<p>{}</p>", realm.description), 1));
+        assert_eq!((show(&realm), renders.get()), (first, 1));
+        assert_eq!((show(&changed), renders.get()), ("<p>**new**</p>".to_owned(), 2));
+        assert_eq!(render_description(&Arc::new(Realm::clone(&changed))), "<p><strong>new</strong></p>");
     }
 }

@@ -1,8 +1,9 @@
 //! `POST /channels/create`: creates a channel with the listed subscribers (docs/api/channels.md#create-a-channel).
 
 use super::options::channel_options;
+use crate::api::formulas;
 use crate::http::params::check_not_blank;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::commands;
 use model::UserId;
 use rules::names::parse_description;
@@ -28,8 +29,13 @@ impl FromFields for CreateChannel {
 }
 
 /// Returns the `id` of the new channel. The creator is subscribed only if listed.
-pub async fn create_channel(caller: Caller, Params(params): Params<CreateChannel>) -> HandlerResult {
+pub async fn create_channel(
+    app: App,
+    caller: Caller,
+    Params(params): Params<CreateChannel>,
+) -> HandlerResult {
     let CreateChannel { name, description, subscribers, options } = params;
+    formulas::prepare(&app, [description.as_str()]).await?;
     let subscribers = subscribers.into_iter().map(UserId).collect();
     let command = commands::CreateChannel { by: caller.user.id, name, description, subscribers, options };
     let id = caller.realm.create_channel(command).await?;

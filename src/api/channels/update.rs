@@ -2,7 +2,8 @@
 
 use super::options::folder_id;
 use crate::api::descriptions::description_html;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
 use actors::commands;
 use model::ChannelId;
 use rules::names::parse_description;
@@ -44,10 +45,12 @@ fn permissions(fields: &Fields) -> Result<Vec<(ChannelPermission, ProposedChange
 
 /// Changes the given properties in order; those before a refusal stay changed.
 pub async fn update_channel(
+    app: App,
     caller: Caller,
     Path(id): Path<ChannelId>,
     Params(update): Params<ChannelUpdate>,
 ) -> HandlerResult {
+    formulas::prepare(&app, update.description.as_deref()).await?;
     let render = |text: &String| description_html(&caller, &caller.realm.directory(), text);
     let html = update.description.as_ref().map(render).transpose()?;
     let (by, channel) = (caller.user.id, id.0.into());

@@ -1,7 +1,8 @@
 //! `POST /channel_folders/create` (docs/api/channels.md#channel-folders).
 
 use crate::api::descriptions::description_html;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::{FolderDescription, commands};
 use rules::folders::check_folder_description;
 
@@ -27,7 +28,8 @@ pub(super) fn described(caller: &Caller, text: String) -> Result<FolderDescripti
 }
 
 /// Returns the `channel_folder_id` of the new folder, which is the last one.
-pub async fn create_folder(caller: Caller, Params(params): Params<CreateFolder>) -> HandlerResult {
+pub async fn create_folder(app: App, caller: Caller, Params(params): Params<CreateFolder>) -> HandlerResult {
+    formulas::prepare(&app, [params.description.as_str()]).await?;
     let description = described(&caller, params.description)?;
     let command = commands::CreateFolder { by: caller.user.id, name: params.name, description };
     reply_field("channel_folder_id", &caller.realm.execute(command).await?)

@@ -1,7 +1,8 @@
 //! `PATCH /channel_folders/{id}` (docs/api/channels.md#channel-folders).
 
 use super::create::described;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path};
 use actors::commands;
 use model::FolderId;
 use rules::folders::check_folder_description;
@@ -26,10 +27,12 @@ impl FromFields for UpdateFolder {
 
 /// Changes the given properties.
 pub async fn update_folder(
+    app: App,
     caller: Caller,
     Path(id): Path<FolderId>,
     Params(params): Params<UpdateFolder>,
 ) -> HandlerResult {
+    formulas::prepare(&app, params.description.as_deref()).await?;
     let description = params.description.map(|text| described(&caller, text)).transpose()?;
     let UpdateFolder { name, is_archived, .. } = params;
     let by = caller.user.id;

@@ -5,8 +5,11 @@
 
 use super::access::readable_message;
 use super::send::rendered;
+use crate::api::formulas;
 use crate::api::wire::attachment::attachment;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply_field};
+use crate::http::{
+    ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply_field,
+};
 use actors::RequestedEdit;
 use actors::commands::EditCommand;
 use model::{MessageId, PropagateMode, TopicLink};
@@ -40,11 +43,13 @@ impl FromFields for EditMessage {
 
 /// Edits or moves; responds when the change is durable.
 pub async fn edit(
+    app: App,
     caller: Caller,
     url: RealmUrl,
     Path(id): Path<MessageId>,
     Params(request): Params<EditMessage>,
 ) -> HandlerResult {
+    formulas::prepare(&app, request.request.content.as_deref()).await?;
     let command = prepare(&caller, url, id, request).await?;
     let edited = caller.realm.change(command).await?;
     let detached: Vec<_> = edited.detached.iter().map(attachment).collect();

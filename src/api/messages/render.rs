@@ -1,7 +1,8 @@
 //! `POST /messages/render`: a text as HTML, as it would be sent (docs/api/messages.md#render-a-text).
 
 use super::send::rendered;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, RealmUrl, reply_field};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, RealmUrl, reply_field};
 
 /// A text to render.
 pub struct RenderText(String);
@@ -14,10 +15,12 @@ impl FromFields for RenderText {
 
 /// Returns the text as HTML, `rendered`. Nothing is stored.
 pub async fn render(
+    app: App,
     caller: Caller,
     url: RealmUrl,
     Params(RenderText(content)): Params<RenderText>,
 ) -> HandlerResult {
+    formulas::prepare(&app, [content.as_str()]).await?;
     let directory = caller.realm.directory();
     let context = caller.realm.message_markdown(&directory, &caller.user).with_url(&url.0);
     reply_field("rendered", &rendered(&content, &context)?.html)

@@ -3,8 +3,11 @@
 //! Names are resolved and Markdown is rendered here, with a snapshot, so that the actor only decides.
 
 use super::recipients::{ChannelName, PeopleNames, parse_channel, parse_people};
+use crate::api::formulas;
 use crate::http::params::check_length_max;
-use crate::http::{ApiError, Caller, ClientName, Fields, FromFields, HandlerResult, Params, RealmUrl, reply};
+use crate::http::{
+    ApiError, App, Caller, ClientName, Fields, FromFields, HandlerResult, Params, RealmUrl, reply,
+};
 use actors::{ChannelDraft, DirectDraft, Draft, RealmHandle, RealmMarkdown, Sent, owner_notice};
 use model::fact::LocalEcho;
 use model::{Directory, MessageId, QueueId, TopicLink, User};
@@ -83,11 +86,13 @@ struct SentMessage {
 
 /// Sends a message; responds when it is durable.
 pub async fn send(
+    app: App,
     caller: Caller,
     client: ClientName,
     url: RealmUrl,
     Params(request): Params<SendMessage>,
 ) -> HandlerResult {
+    formulas::prepare(&app, [request.text.content.as_str()]).await?;
     let writer = Writer { realm: &caller.realm, sender: &caller.user, client: client.0, url: &url };
     let sent = deliver(writer, request).await?;
     let automatic_new_visibility_policy = sent.new_policy.map(|policy| policy.code());
@@ -103,12 +108,14 @@ pub(in crate::api) enum Destination {
 
 /// Sends a message that an endpoint composes, with the rights of its caller.
 pub(in crate::api) async fn post_message(
+    app: &App,
     caller: &Caller,
     client: String,
     url: &RealmUrl,
     to: Destination,
     content: String,
 ) -> Result<(), ApiError> {
+    formulas::prepare(app, [content.as_str()]).await?;
     let writer = Writer { realm: &caller.realm, sender: &caller.user, client, url };
     let to = match to {
         Destination::Topic(channel, topic) => To::Channel { channel: Some(channel), topic: Some(topic) },

@@ -4,7 +4,8 @@
 use super::adding::{Adding, add_subscriptions, parse_wanted};
 use super::principals::Principals;
 use crate::api::channels::options::channel_options;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply};
 use actors::Added;
 use model::UserId;
 use rules::subscribing::SubscribeRequest;
@@ -49,7 +50,8 @@ impl AddedFields {
 }
 
 /// Subscribes users, and returns who was subscribed to what and who was already.
-pub async fn subscribe(caller: Caller, Params(adding): Params<Adding>) -> HandlerResult {
+pub async fn subscribe(app: App, caller: Caller, Params(adding): Params<Adding>) -> HandlerResult {
+    formulas::prepare(&app, adding.request.descriptions()).await?;
     let is_fatal = adding.request.authorization_errors_fatal;
     let added = add_subscriptions(&caller, adding).await?;
     reply(&AddedFields::new(added, is_fatal))

@@ -5,7 +5,8 @@ use super::add::AddedFields;
 use super::adding::{Adding, add_subscriptions, parse_wanted};
 use super::principals::Principals;
 use super::remove::{Removed, Removing, check_removal, remove_subscriptions};
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply};
 use rules::new_channels::ChannelOptions;
 use rules::subscribing::{SubscribeRequest, WantedChannel};
 use serde::Serialize;
@@ -34,6 +35,7 @@ struct Updated {
 
 /// Returns the results of `POST` and `DELETE` together. Both parts are checked before either is executed.
 pub async fn update_subscriptions(
+    app: App,
     caller: Caller,
     Params(params): Params<UpdateSubscriptions>,
 ) -> HandlerResult {
@@ -52,6 +54,7 @@ pub async fn update_subscriptions(
         // Only the caller is subscribed, and not notified; the response has the same fields as that of `POST`.
         sends_messages: true,
     };
+    formulas::prepare(&app, adding.request.descriptions()).await?;
     let added = match adding.request.wanted.is_empty() {
         true => Default::default(),
         false => add_subscriptions(&caller, adding).await?,

@@ -2,7 +2,8 @@
 //! (docs/api/profile-fields.md#values).
 
 use crate::api::descriptions::description_html;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params};
 use actors::commands;
 use model::Directory;
 use rules::profile_fields::{ProfileEntry, find_field};
@@ -34,7 +35,12 @@ impl FromFields for RemoveValues {
 }
 
 /// Sets values, or none if any is refused.
-pub async fn set_values(caller: Caller, Params(SetValues(mut entries)): Params<SetValues>) -> HandlerResult {
+pub async fn set_values(
+    app: App,
+    caller: Caller,
+    Params(SetValues(mut entries)): Params<SetValues>,
+) -> HandlerResult {
+    formulas::prepare(&app, texts_of(&entries)).await?;
     render_entries(&caller, &caller.realm.directory(), &mut entries)?;
     caller.execute(commands::SetProfileValues { user: caller.user.id, entries }).await
 }
@@ -45,6 +51,11 @@ pub async fn remove_values(
     Params(RemoveValues(fields)): Params<RemoveValues>,
 ) -> HandlerResult {
     caller.execute(commands::RemoveProfileValues { user: caller.user.id, fields }).await
+}
+
+/// The values that are texts.
+pub fn texts_of(entries: &[ProfileEntry]) -> impl Iterator<Item = &str> {
+    entries.iter().filter_map(|entry| entry.value.as_str())
 }
 
 /// Renders values of Markdown fields. Error: a value whose HTML is too long.

@@ -2,8 +2,9 @@
 //! (docs/api/users.md#update-a-user).
 
 use super::get::no_such_user;
-use super::profile_data::render_entries;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path};
+use super::profile_data::{render_entries, texts_of};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path};
 use actors::commands;
 use model::{Role, UserId};
 use rules::accounts::{AccountUpdate, check_account_update};
@@ -29,29 +30,32 @@ impl FromFields for AccountUpdate {
 
 /// Updates the account with an id.
 pub async fn update_by_id(
+    app: App,
     caller: Caller,
     Path(id): Path<UserId>,
     Params(update): Params<AccountUpdate>,
 ) -> HandlerResult {
-    change(&caller, id, update).await
+    change(&app, &caller, id, update).await
 }
 
 /// Updates the account with an address that the caller may see.
 pub async fn update_by_email(
+    app: App,
     caller: Caller,
     Path(email): Path<String>,
     Params(update): Params<AccountUpdate>,
 ) -> HandlerResult {
     let directory = caller.realm.directory();
     let found = find_user_by_email(&directory, Some(&caller.user), &email).ok_or_else(no_such_user)?.id;
-    change(&caller, found, update).await
+    change(&app, &caller, found, update).await
 }
 
 /// Changes the given properties, or none if any is refused.
-async fn change(caller: &Caller, id: UserId, mut update: AccountUpdate) -> HandlerResult {
+async fn change(app: &App, caller: &Caller, id: UserId, mut update: AccountUpdate) -> HandlerResult {
     let directory = caller.realm.directory();
     // Checked before values are rendered, and again when the command is decided.
     check_account_update(&directory, &caller.user, id, update.clone())?;
+    formulas::prepare(app, texts_of(&update.profile_data)).await?;
     render_entries(caller, &directory, &mut update.profile_data)?;
     caller.execute(commands::UpdateAccount { by: caller.user.id, user: id, update }).await
 }

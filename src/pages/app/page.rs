@@ -54,7 +54,7 @@ impl Page {
         let policy = content_security_policy(&nonce)?;
         let finish = move |state: Envelope, held| {
             let language = bundle.languages().code(user_text(&user, "default_language"));
-            let description = render_description(&directory.realm().description);
+            let description = render_description(directory.realm());
             let params = PageParams::new(Facts {
                 request_language: language,
                 language_list: bundle.languages().list(),
@@ -90,7 +90,7 @@ impl Page {
         let default = realm_text(directory.realm(), "default_language");
         let language = bundle.languages().code(chosen.language.unwrap_or(default));
         let nonce = random_nonce()?;
-        let description = render_description(&directory.realm().description);
+        let description = render_description(directory.realm());
         let params = PageParams::new(Facts {
             request_language: language,
             language_list: bundle.languages().list(),

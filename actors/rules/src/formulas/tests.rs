@@ -101,6 +101,24 @@ fn formulas_of_a_message_share_a_budget() {
     assert_eq!(budget.render("x", Display::Inline), None);
 }
 
+#[test]
+fn known_formula_has_the_same_html_and_takes_the_same_of_the_budget() {
+    let tex = "\\sum_{known=1}^{7} \\sqrt{known}";
+    let render = || {
+        let mut budget = FormulaBudget::of_message();
+        let html = budget.render(tex, Display::Block);
+        (html, budget.steps, budget.html_bytes)
+    };
+    assert_eq!(lock(&KNOWN).get(tex, true), None);
+    let first = render();
+    let known = lock(&KNOWN).get(tex, true).unwrap();
+    assert_eq!(known.html.as_deref(), first.0.as_deref());
+    assert_eq!(render(), first);
+    // A formula for which not enough is left is as one whose rendering was ended.
+    let mut budget = FormulaBudget { steps: known.steps - 1, ..FormulaBudget::of_message() };
+    assert_eq!((budget.render(tex, Display::Block), budget.steps), (None, 0));
+}
+
 /// Pieces of TeX, so that random texts are full of half-finished constructs.
 const PIECES: [&str; 40] = [
     "{",

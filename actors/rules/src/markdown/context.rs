@@ -122,3 +122,33 @@ pub trait MarkdownContext {
         None
     }
 }
+
+/// A context in which no name resolves.
+#[derive(Clone, Copy, Debug)]
+pub struct NoNames;
+
+impl MarkdownContext for NoNames {
+    fn user_by_name(&self, _: &str) -> Option<UserRef> {
+        None
+    }
+
+    fn user_by_id(&self, _: u64) -> Option<UserRef> {
+        None
+    }
+
+    fn group_by_name(&self, _: &str) -> Option<GroupRef> {
+        None
+    }
+
+    fn channel_by_name(&self, _: &str) -> Option<ChannelRef> {
+        None
+    }
+
+    fn newest_message_in_topic(&self, _: u64, _: &str) -> Option<u64> {
+        None
+    }
+
+    fn custom_emoji(&self, _: &str) -> Option<EmojiRef> {
+        None
+    }
+}

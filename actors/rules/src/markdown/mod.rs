@@ -20,6 +20,7 @@ mod link_target;
 mod linkifier;
 mod links;
 mod list;
+mod math;
 mod mentions;
 mod parse_time;
 mod plain;
@@ -44,9 +45,12 @@ use crate::content::CONTENT_LENGTH_MAX;
 use crate::formulas::FormulaBudget;
 
 pub use alert_words::{AlertText, has_alert_word};
-pub use context::{ChannelRef, EmojiRef, GroupRef, MarkdownContext, UploadPreview, UploadedImage, UserRef};
+pub use context::{
+    ChannelRef, EmojiRef, GroupRef, MarkdownContext, NoNames, UploadPreview, UploadedImage, UserRef,
+};
 pub use conversations::{channel_url, message_url, topic_url};
 pub use linkifier::{Linkifier, LinkifierError};
+pub use math::{has_formulas, prepare_formulas};
 pub use mentions::Mentions;
 pub use topic_links::{TopicLink, topic_links};
 pub use url_template::{TemplateError, template_variables};
