@@ -84,6 +84,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         linkifiers: Default::default(),
         id: RealmId(1),
         credentials: Credentials::new([7; 32], &view.directory),
+        addresses: Default::default(),
         view: RwLock::new(view),
         trees,
         clock: Arc::new(clock.clone()),

@@ -5,6 +5,7 @@
 //! the one way in which a decision becomes durable, visible and announced, in that order.
 
 mod account;
+mod addresses;
 pub mod announce;
 mod audit;
 pub mod backups;

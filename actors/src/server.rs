@@ -1,5 +1,6 @@
 //! The server: opens a data folder, starts the shards, and shuts down without losing data.
 
+mod addresses;
 pub mod bulk;
 mod data;
 mod import_file;
@@ -9,6 +10,7 @@ mod unopened;
 
 use data::{Data, Node, open_data};
 
+use crate::addresses::AddressIndex;
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;
 use crate::clock::SteadyClock;
@@ -69,6 +71,7 @@ pub struct Server {
     pub(crate) shards: Vec<Shard>,
     pub(crate) placement: Placement,
     realms: RwLock<Realms>,
+    addresses: Arc<AddressIndex>,
     creating: tokio::sync::Mutex<()>,
     /// Permits to read the log back for returning queues.
     resume_turns: Arc<Semaphore>,
@@ -129,6 +132,7 @@ impl Server {
             recovering: tokio::sync::Mutex::default(),
             shards,
             realms: RwLock::default(),
+            addresses: Arc::default(),
             creating: tokio::sync::Mutex::default(),
             resume_turns: Arc::new(Semaphore::new(crate::resume::PASSES_MAX)),
             search: SearchThread::start()?,
@@ -217,10 +221,12 @@ impl Server {
         let indexes = self.folder.search();
         let index = self.options.search_write_after.map(|after| (&*indexes, after));
         let search = RealmSearch::new(index, id, view.progress.sequence);
+        self.addresses.add_all(&view.directory);
         let shared = Arc::new(RealmShared {
             linkifiers: Default::default(),
             id,
             credentials: Credentials::new(self.secret_of(id), &view.directory),
+            addresses: self.addresses.clone(),
             view: RwLock::new(view),
             trees: self.trees.clone(),
             presence: Mutex::new(PresenceTable::starting(self.options.clock.now())),

@@ -1,6 +1,7 @@
 //! The state of one organization that threads share: the view for queries, and what its actors use in common. It does not
 //! know the actors.
 
+use crate::addresses::AddressIndex;
 use crate::announce::Texts;
 use crate::clock::Clock;
 use crate::error::DomainError;
@@ -73,6 +74,8 @@ pub struct RealmShared {
     pub trees: Trees,
     pub clock: Arc<dyn Clock>,
     pub credentials: Credentials,
+    /// Those of all organizations of the server.
+    pub addresses: Arc<AddressIndex>,
     pub linkifiers: LinkifierCache,
     pub presence: Mutex<PresenceTable>,
     /// When bot owners were last notified that their bot's messages reach no one.

@@ -114,6 +114,7 @@ impl Server {
     /// Forgets an organization that was stopped here.
     pub(crate) fn remove_handle(&self, handle: &RealmHandle) {
         self.search.unfollow(handle.id());
+        self.addresses.remove_all(handle.id());
         let mut realms = self.realms.write();
         realms.by_id.remove(&handle.id());
         realms.by_subdomain.retain(|_, known| known.id() != handle.id());

@@ -20,15 +20,15 @@ enum Claim {
 }
 
 impl Claim {
-    /// The account of an e-mail address, real or artificial, in upper or lower case; of another organization if this
-    /// one has none.
+    /// The account of an e-mail address, real or artificial, in upper or lower case; of another organization, by its real
+    /// address, if this one has none.
     fn of(app: &App, realm: &RealmHandle, name: &str) -> Self {
         let name = name.trim().to_lowercase();
         if let Some(claim) = Self::in_realm(realm, &name) {
             return claim;
         }
-        let mut others = app.server.realms().into_iter().filter(|other| other.id() != realm.id());
-        others.find_map(|other| Self::in_realm(&other, &name)).unwrap_or_else(|| Self::Name(realm.id(), name))
+        let other = app.server.other_realm_of(&name, realm.id());
+        other.and_then(|other| Self::in_realm(&other, &name)).unwrap_or_else(|| Self::Name(realm.id(), name))
     }
 
     fn in_realm(realm: &RealmHandle, name: &str) -> Option<Self> {

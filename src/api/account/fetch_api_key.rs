@@ -194,8 +194,8 @@ fn check(
     password: &str,
     hasher: &mut PasswordHasher,
 ) -> Result<Option<Arc<User>>, DomainError> {
-    let has = |realm: &RealmHandle| realm.user_by_email(username).is_some();
-    let other = if has(realm) { None } else { server.realms().into_iter().find(has) };
+    let is_here = realm.user_by_email(username).is_some();
+    let other = if is_here { None } else { server.other_realm_of(username, realm.id()) };
     match other {
         None => realm.check_password(username, password, hasher).map(Some),
         Some(other) => match other.check_password(username, password, hasher) {

@@ -1,14 +1,20 @@
 //! `POST /fetch_api_key`: logins with a password, and their errors and rate limit.
 
 use crate::support::shape::fields;
-use crate::support::{Params, TestServer, TestUser};
-use actors::NewUser;
+use crate::support::{ApiResponse, Params, TestServer, TestUser, people};
 use actors::commands::CreateUser;
+use actors::{NewUser, RealmHandle};
 use model::Role;
 use serde_json::{Value, json};
 
-/// Creates the user rosa with this password.
+/// Creates a user with this password.
 async fn register(t: &TestServer, name: &str, password: &str) -> TestUser {
+    register_in(t.realm(), name, password).await;
+    t.user(name)
+}
+
+/// The same in any organization.
+async fn register_in(realm: &RealmHandle, name: &str, password: &str) {
     let hash = actors::login::hash_password(password).expect("a hash");
     let user = NewUser {
         email: format!("{name}@zulip.com"),
@@ -19,8 +25,7 @@ async fn register(t: &TestServer, name: &str, password: &str) -> TestUser {
         timezone: String::new(),
         channels: Vec::new(),
     };
-    t.realm().execute(CreateUser { user, sends_messages: false }).await.expect("an account");
-    t.user(name)
+    realm.execute(CreateUser { user, sends_messages: false }).await.expect("an account");
 }
 
 fn refusal(code: &str, msg: &str) -> Value {
@@ -106,4 +111,43 @@ async fn jwt_fetch_api_key_is_disabled() {
     let call =
         t.anonymous().post("/jwt/fetch_api_key", &[("token", &"x")]).header("Host", "nowhere.localhost");
     call.refused(404, refusal("NONEXISTENT_SUBDOMAIN", "Invalid subdomain")).await;
+}
+
+async fn log_in(t: &TestServer, username: &str, password: &str) -> ApiResponse {
+    let params: Params<'_> = &[("username", &username), ("password", &password)];
+    t.anonymous().post("/fetch_api_key", params).await
+}
+
+/// Only the right password says that the account exists, and whatever its address was before says nothing.
+#[tokio::test]
+async fn account_of_another_organization_is_found_by_its_present_address() {
+    let t = TestServer::start().await;
+    let acme = people::create_second(t.server(), "acme").await;
+    register_in(&acme, "rosa", "correct horse").await;
+    let status =
+        async |t: &TestServer, username: &str, password: &str| log_in(t, username, password).await.status;
+    assert_eq!(status(&t, "Rosa@zulip.com", "correct horse").await, 404);
+    assert_eq!(status(&t, "rosa@zulip.com", "wrong").await, 401);
+    let (olga, rosa) = (t.user_of(&acme, "olga"), t.user_of(&acme, "rosa"));
+    let change = olga.patch(&format!("/users/{}", rosa.id), &[("new_email", &"rosalind@zulip.com")]);
+    change.header("Host", "acme.localhost").ok().await;
+    assert_eq!(status(&t, "rosa@zulip.com", "correct horse").await, 401);
+    assert_eq!(status(&t, "rosalind@zulip.com", "correct horse").await, 404);
+    let t = TestServer::builder().on(t.stop().await).start().await;
+    assert_eq!(status(&t, "rosa@zulip.com", "correct horse").await, 401);
+    assert_eq!(status(&t, "rosalind@zulip.com", "correct horse").await, 404);
+}
+
+/// Guesses at the host of any organization count on the account.
+#[tokio::test]
+async fn guesses_through_another_organization_count() {
+    let t = TestServer::builder().set("limits.enabled", true).start().await;
+    let acme = people::create_second(t.server(), "acme").await;
+    register_in(&acme, "rosa", "correct horse").await;
+    for _ in 0..5 {
+        assert_eq!(log_in(&t, "rosa@zulip.com", "wrong").await.status, 401);
+    }
+    let params: Params<'_> = &[("username", &"rosa@zulip.com"), ("password", &"correct horse")];
+    let refused = t.anonymous().post("/fetch_api_key", params).header("Host", "acme.localhost").await;
+    assert_eq!((refused.status, &refused.body["code"]), (429, &json!("RATE_LIMIT_HIT")), "{refused:?}");
 }
