@@ -235,7 +235,7 @@ fn muted_topics_are_for_queues_that_get_them() {
     });
     let first = view.progress.last_event.next();
     let frame = Frame { at: START, first_event: first, facts: vec![policy] };
-    let before = PreImages::of(&view, &frame);
+    let before = PreImages::of(&view, &frame, None);
     view.apply(view.progress.sequence.next(), &frame).unwrap();
     let announced = |kinds: &[EventKind]| -> Vec<_> {
         let queues = Queues(vec![HAMLET], EventKinds::of(kinds));

@@ -5,7 +5,7 @@ use crate::checkpoint::codec::{Input, Output, Saved};
 use crate::codec;
 use model::fact::{Movement, NewTopic};
 use model::history::CARRIED_EDITS_MAX;
-use model::{ChannelId, EditEntry, Message, MessageId, Place, RecipientId, Timestamp, UserId};
+use model::{ChannelId, EditEntry, Message, Place, RecipientId, Timestamp, UserId};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::io;
