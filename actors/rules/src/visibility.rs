@@ -175,7 +175,7 @@ pub fn move_policies(
     let of_new = dir.topic_policies(new_channel, new_topic);
     let users = [of_old, of_new].into_iter().flatten().flat_map(|policies| policies.keys().copied());
     let users: BTreeSet<UserId> = users.collect();
-    let policy_in = |policies: Option<&TopicPolicies>, user| {
+    let policy_in = |policies: Option<&TopicPolicies>, user: UserId| {
         policies.and_then(|policies| policies.get(&user)).copied().unwrap_or_default()
     };
     for user in users {
