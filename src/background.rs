@@ -25,7 +25,7 @@ pub enum WorkError {
 
 /// Permits for the work, and a bound on the waiting requests.
 pub struct Background {
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     waiting: Semaphore,
 }
 
@@ -34,15 +34,15 @@ pub struct Permit(OwnedSemaphorePermit);
 
 impl Background {
     /// `permits` pieces of work at a time, and up to `waiting_max` waiting requests.
-    pub fn new(turns: usize, waiting_max: usize) -> Self {
-        Self { turns: Arc::new(Semaphore::new(turns)), waiting: Semaphore::new(waiting_max) }
+    pub fn new(permits: usize, waiting_max: usize) -> Self {
+        Self { permits: Arc::new(Semaphore::new(permits)), waiting: Semaphore::new(waiting_max) }
     }
 
     /// Waits for a permit. Fails with `Overloaded` if too many requests are waiting.
     pub async fn acquire_permit(&self) -> Result<Permit, WorkError> {
         // A request that is cancelled while it waits gives its place back, too.
         let _place = self.waiting.try_acquire().map_err(|_| WorkError::Overloaded)?;
-        let permit = self.turns.clone().acquire_owned().await;
+        let permit = self.permits.clone().acquire_owned().await;
         permit.map(Permit).map_err(|_| WorkError::Stopping)
     }
 }

@@ -37,8 +37,8 @@ impl Default for Passwords {
 }
 
 impl Passwords {
-    fn with_permits(turns: usize) -> Self {
-        Self { background: Background::new(turns, WAITING_MAX), idle: Arc::default() }
+    fn with_permits(permits: usize) -> Self {
+        Self { background: Background::new(permits, WAITING_MAX), idle: Arc::default() }
     }
 
     /// Waits for a permit. Fails with `Overloaded` if too many requests are waiting.
@@ -72,11 +72,11 @@ mod tests {
     async fn hashers_are_reused() {
         let passwords = Passwords::with_permits(2);
         for _ in 0..5 {
-            let turns = [
+            let permits = [
                 passwords.acquire_permit().await.ok().unwrap(),
                 passwords.acquire_permit().await.ok().unwrap(),
             ];
-            futures_util::future::join_all(turns.map(|permit| permit.run(|_| ()))).await;
+            futures_util::future::join_all(permits.map(|permit| permit.run(|_| ()))).await;
         }
         assert!(passwords.idle.lock().len() <= 2);
     }

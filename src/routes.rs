@@ -84,9 +84,9 @@ pub fn table() -> Vec<Route> {
         Route::new(Method::GET, reference::DOCUMENT_PATH,  Login::None, Limit::Api,  reference::document(table)).with_key_only(),
         Route::new(Method::GET, reference::SCRIPT_PATH,    Login::None, Limit::Free, reference::script),
         Route::new(Method::GET, EMOJI_PATH, Login::None, Limit::Picture, emoji_json),
-        Route::new(Method::GET, "/user_uploads/{realm_id:int}/{file:rest}",          Login::Link, Limit::Picture, uploads::serve::serve).file(),
-        Route::new(Method::GET, "/user_uploads/download/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::serve::download).file(),
-        Route::new(Method::GET, "/user_uploads/thumbnail/{realm_id:int}/{file:rest}", Login::Link, Limit::Picture, uploads::thumbnail::thumbnail).file(),
+        Route::new(Method::GET, "/user_uploads/{realm_id:int}/{file:rest}",          Login::SpectatorOrKeyInUrl, Limit::Picture, uploads::serve::serve).file(),
+        Route::new(Method::GET, "/user_uploads/download/{realm_id:int}/{file:rest}", Login::SpectatorOrKeyInUrl, Limit::Picture, uploads::serve::download).file(),
+        Route::new(Method::GET, "/user_uploads/thumbnail/{realm_id:int}/{file:rest}", Login::SpectatorOrKeyInUrl, Limit::Picture, uploads::thumbnail::thumbnail).file(),
         Route::new(Method::GET, "/user_uploads/temporary/{token:text}/{name:rest}",  Login::None, Limit::Picture, uploads::temporary::serve_temporary),
 
         Route::new(Method::GET,  "/api/v1/server_settings",   Login::None, Limit::Api, server_settings).with_key_only(),

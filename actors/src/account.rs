@@ -9,7 +9,7 @@ use crate::ReplySender;
 use crate::error::DomainError;
 use actix::dev::ToEnvelope;
 use actix::prelude::*;
-use model::{ActOrigin, UserId};
+use model::{RequestOrigin, UserId};
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ pub struct Requester {
     pub charged: Option<UserId>,
     /// None for the operator, and for requests without an account.
     pub user: Option<UserId>,
-    pub origin: ActOrigin,
+    pub origin: RequestOrigin,
     pub address: Option<IpAddr>,
     /// The name of the client, if the request may be an administrative act.
     pub client: Option<Arc<str>>,
@@ -33,7 +33,7 @@ pub struct Requester {
 impl Requester {
     /// A command of the server's operator.
     pub fn operator() -> Self {
-        Self { origin: ActOrigin::CommandLine, ..Self::default() }
+        Self { origin: RequestOrigin::CommandLine, ..Self::default() }
     }
 }
 

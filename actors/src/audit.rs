@@ -1,27 +1,40 @@
 //! Records administrative acts: the fact is added where a frame is committed, so that no command can forget it.
 
 use crate::account::Requester;
-use model::{Act, ActOrigin, Deed, DeedKind, Fact, MessageRanges, Subject, UserId};
+use model::{ActionKind, AuditAction, AuditEntry, Fact, MessageRanges, RequestOrigin, Subject, UserId};
 use roaring::RoaringBitmap;
-use rules::audit::{Decided, deeds};
+use rules::audit::{Decided, actions};
 use storage::View;
 
 /// The act of facts that a requester decided; none if they are not administrative, as for messages that are sent.
 pub(crate) fn record(view: &View, by: Requester, facts: &[Fact]) -> Option<Fact> {
     let wrote_all = |user: UserId, messages: &MessageRanges| wrote_all(view, user, messages);
     let decided = Decided { before: &view.directory, by: by.user, wrote_all: &wrote_all };
-    let deeds = deeds(&decided, facts);
-    if deeds.is_empty() {
+    let actions = actions(&decided, facts);
+    if actions.is_empty() {
         return None;
     }
     let client = by.client.map(|client| client.to_string()).unwrap_or_default();
-    Some(Fact::Act(Box::new(Act { by: by.user, origin: by.origin, address: by.address, client, deeds })))
+    Some(Fact::Audit(Box::new(AuditEntry {
+        by: by.user,
+        origin: by.origin,
+        address: by.address,
+        client,
+        actions,
+    })))
 }
 
 /// The act of an organization that was created by a command of the operator, or by an import.
-pub(crate) fn of_organization(kind: DeedKind, origin: ActOrigin) -> Fact {
-    let deed = Deed { kind, about: Subject::Organization, users: Vec::new(), count: 1, changes: Vec::new() };
-    Fact::Act(Box::new(Act { by: None, origin, address: None, client: String::new(), deeds: vec![deed] }))
+pub(crate) fn of_organization(kind: ActionKind, origin: RequestOrigin) -> Fact {
+    let action =
+        AuditAction { kind, about: Subject::Organization, users: Vec::new(), count: 1, changes: Vec::new() };
+    Fact::Audit(Box::new(AuditEntry {
+        by: None,
+        origin,
+        address: None,
+        client: String::new(),
+        actions: vec![action],
+    }))
 }
 
 fn wrote_all(view: &View, user: UserId, messages: &MessageRanges) -> bool {

@@ -4,7 +4,7 @@ use crate::error::DomainError;
 use std::path::Path;
 use storage::backup::{BackedUp, Backups, Restored};
 
-pub use storage::backup::{Access, Folder, Place};
+pub use storage::backup::{Access, FileStore, Folder};
 
 /// Adds a backup of `data` to the place `to`, which is made one of backups if it is missing or empty, and removes
 /// backups from before `keep_from`. Times are in milliseconds since 1970. Returns also how many were removed.
@@ -13,7 +13,7 @@ pub use storage::backup::{Access, Folder, Place};
 /// `Storage` with what failed; earlier backups stay as they are.
 pub fn back_up(
     data: &Path,
-    to: Box<dyn Place>,
+    to: Box<dyn FileStore>,
     now: u64,
     keep_from: Option<u64>,
 ) -> Result<(BackedUp, usize), DomainError> {
@@ -28,7 +28,7 @@ pub fn back_up(
 ///
 /// # Errors
 /// `Storage` with the first file that is missing or damaged.
-pub fn verify(from: Box<dyn Place>) -> Result<(Vec<u64>, usize, u64), DomainError> {
+pub fn verify(from: Box<dyn FileStore>) -> Result<(Vec<u64>, usize, u64), DomainError> {
     let backups = Backups::open(from, Access::Read)?;
     let times = backups.times()?;
     let mut newest = backups.verify(None)?;
@@ -43,6 +43,6 @@ pub fn verify(from: Box<dyn Place>) -> Result<(Vec<u64>, usize, u64), DomainErro
 ///
 /// # Errors
 /// `Storage` with what failed.
-pub fn restore(from: Box<dyn Place>, data: &Path, time: Option<u64>) -> Result<Restored, DomainError> {
+pub fn restore(from: Box<dyn FileStore>, data: &Path, time: Option<u64>) -> Result<Restored, DomainError> {
     Ok(storage::backup::restore(&Backups::open(from, Access::Read)?, data, time)?)
 }

@@ -108,10 +108,10 @@ impl Clock for ShiftedClock {
 
 /// A clock that changes only when it is set.
 #[derive(Clone, Debug)]
-pub struct ManualClock(Arc<Hands>);
+pub struct ManualClock(Arc<ManualTime>);
 
 #[derive(Debug)]
-struct Hands {
+struct ManualTime {
     wall_millis: AtomicU64,
     monotonic_millis: AtomicU64,
 }
@@ -119,7 +119,7 @@ struct Hands {
 impl ManualClock {
     /// A clock that shows `now`.
     pub fn new(now: Timestamp) -> Self {
-        Self(Arc::new(Hands { wall_millis: AtomicU64::new(now.0), monotonic_millis: AtomicU64::new(0) }))
+        Self(Arc::new(ManualTime { wall_millis: AtomicU64::new(now.0), monotonic_millis: AtomicU64::new(0) }))
     }
 
     /// Lets time pass: the wall clock and monotonic time move forward.

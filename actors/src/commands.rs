@@ -16,7 +16,7 @@ pub use crate::realm::{
     RemoveProfileValues, RemovePushToken, RenewBotKey, ReorderFolders, RequestExport, RequestPasswordReset,
     RequestSignUp, ResendInvitation, ResetPassword, RetryJob, RevokeInvitation, ScheduleMessage,
     SendFoundAccounts, SendInvitations, SerializedCommand, SetAccountMark, SetAvatar, SetBotStorage,
-    SetDefaultChannel, SetProfileValues, SetRealmActive, SetRealmPicture, SetStatus, SettlePushDevices,
+    SetDefaultChannel, SetProfileValues, SetPushDeviceStatus, SetRealmActive, SetRealmPicture, SetStatus,
     SignUp, StartWebSession, UnmuteUser, UpdateAccount, UpdateBot, UpdateChannel, UpdateDraft, UpdateFolder,
     UpdateGroup, UpdateOwnUser, UpdateRealm, UpdateScheduled, UpdateSnippet, UpdateUserDefaults, UpdateView,
     UseWebSession,

@@ -62,7 +62,7 @@ impl Server {
         self.upkeep.spawn("erase", move |stop| crate::erase::run(&weak, stop))?;
         if let Some(time) = self.options.journal_keep {
             let weak = Arc::downgrade(self);
-            self.upkeep.spawn("journal-keep", move |stop| crate::journal_keep::run(&weak, time, stop))?;
+            self.upkeep.spawn("journal-keep", move |stop| crate::journal_trim::run(&weak, time, stop))?;
         }
         Ok(())
     }
@@ -176,7 +176,7 @@ fn scrub(server: &Weak<Server>, is_stopping: &AtomicBool) {
             }
         }
         let Some(server) = server.upgrade().filter(|_| !is_stopping.load(Ordering::Relaxed)) else { return };
-        server.health.note_damage(damaged);
+        server.health.set_damage(damaged);
         pause = SCRUB_PAUSE;
     }
 }

@@ -143,7 +143,7 @@ impl StorageHealth {
     }
 
     /// Records the result of verifying the sealed segments of the journal.
-    pub fn note_damage(&self, segments: usize) {
+    pub fn set_damage(&self, segments: usize) {
         self.state.lock().damaged_segments = segments;
         metrics::gauge!("millstream_journal_damaged_segments").set(segments as f64);
     }
@@ -158,7 +158,7 @@ impl StorageHealth {
     }
 
     /// Records that another machine has taken an organization.
-    pub fn note_fenced(&self, realm: RealmId) {
+    pub fn set_fenced(&self, realm: RealmId) {
         self.fenced.lock().push(realm);
         self.fence_noted.notify_one();
     }
@@ -181,7 +181,7 @@ impl StorageHealth {
     }
 
     /// Updates the free space, and logs it when the state changes.
-    pub fn note_space(&self, space: Option<Space>, reserve: Reserve) {
+    pub fn set_space(&self, space: Option<Space>, reserve: Reserve) {
         let mut state = self.state.lock();
         state.space = space;
         let Some(space) = space else { return };
@@ -229,7 +229,7 @@ mod tests {
         let health = StorageHealth::default();
         for free_mib in free {
             let space = Space { free_bytes: free_mib * MIB, total_bytes: total_mib * MIB };
-            health.note_space(Some(space), reserve);
+            health.set_space(Some(space), reserve);
         }
         health.status()
     }
@@ -265,7 +265,7 @@ mod tests {
     fn failure_takes_precedence_over_low_space() {
         let health = StorageHealth::default();
         let space = Space { free_bytes: 0, total_bytes: MIB };
-        health.note_space(Some(space), Reserve { warn_bytes: 0, min_bytes: 0 });
+        health.set_space(Some(space), Reserve { warn_bytes: 0, min_bytes: 0 });
         health.pause(0, Pause::JournalFailed);
         assert_eq!(health.status().paused, Some(Pause::JournalFailed));
         health.resume(0);

@@ -28,7 +28,7 @@ mod fanout;
 mod folder_upkeep;
 mod handle;
 mod health;
-mod journal_keep;
+mod journal_trim;
 pub mod linkifiers;
 pub mod login;
 mod mailbox;

@@ -33,7 +33,7 @@ use crate::resume::Resumes;
 use crate::search::{Followed, RealmSearch, SearchThread};
 use crate::shard::{COMMITTER, Committer, Durability, Sequencer, WriteBudget};
 use crate::shared::RealmShared;
-use crate::upkeep::Upkeep;
+use crate::upkeep::BackgroundThreads;
 use actix::ArbiterHandle;
 use actix::prelude::*;
 use model::{Directory, EventNumber, Fact, Frame, RealmId, Sequence, User};
@@ -74,9 +74,9 @@ pub struct Server {
     addresses: Arc<AddressIndex>,
     creating: tokio::sync::Mutex<()>,
     /// Permits to read the log back for returning queues.
-    resume_turns: Arc<Semaphore>,
+    resume_permits: Arc<Semaphore>,
     search: SearchThread,
-    pub(crate) upkeep: Upkeep,
+    pub(crate) upkeep: BackgroundThreads,
     /// Held while checkpoints and bases are written.
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) erasing: Erasing,
@@ -134,9 +134,9 @@ impl Server {
             realms: RwLock::default(),
             addresses: Arc::default(),
             creating: tokio::sync::Mutex::default(),
-            resume_turns: Arc::new(Semaphore::new(crate::resume::PASSES_MAX)),
+            resume_permits: Arc::new(Semaphore::new(crate::resume::PASSES_MAX)),
             search: SearchThread::start()?,
-            upkeep: Upkeep::default(),
+            upkeep: BackgroundThreads::default(),
             checkpointing: Mutex::default(),
             erasing: Erasing::default(),
             node,
@@ -145,7 +145,7 @@ impl Server {
             server.open_realms(started).await?;
         }
         if is_behind {
-            server.stop_shards(Pause::DiskFull, true).await?;
+            server.pause_shards(Pause::DiskFull, true).await?;
         }
         server.update_free_space();
         actix::spawn(Self::watch_storage(Arc::downgrade(&server)));
@@ -240,7 +240,7 @@ impl Server {
                 self.delivery.as_ref().is_some_and(|delivery| delivery.options.worker.supports(kind))
             }),
             notifications: Notifications::default(),
-            resumes: Resumes::new(self.resume_turns.clone()),
+            resumes: Resumes::new(self.resume_permits.clone()),
             search,
             web_session_limits: self.options.web_sessions,
             scheduled: crate::scheduled::Claims::default(),

@@ -102,7 +102,7 @@ impl RealmShared {
     /// Tells those who follow the messages what a frame has changed.
     pub fn note_published(&self, sequence: Sequence, facts: &[Fact]) {
         self.notifications.note(facts);
-        self.search.note(sequence, facts);
+        self.search.record_changes(sequence, facts);
     }
 
     /// A snapshot of the directory.

@@ -57,7 +57,7 @@ impl Server {
     pub(crate) fn update_free_space(&self) {
         let reserve =
             Reserve { warn_bytes: self.options.free_bytes_warn, min_bytes: self.options.free_bytes_min };
-        self.health.note_space(self.space(), reserve);
+        self.health.set_space(self.space(), reserve);
     }
 
     /// Runs before changes are accepted again: sled writes in the background and reports a write that failed on the full disk
@@ -95,7 +95,7 @@ impl Server {
         }
         if self.has_trees_failure() {
             let pause = if self.is_full() { Pause::DiskFull } else { Pause::TreesFailed };
-            self.stop_shards(pause, true).await?;
+            self.pause_shards(pause, true).await?;
         }
         for (shard, _) in self.health.paused() {
             let log = self.shards[shard].log.clone();
@@ -104,7 +104,7 @@ impl Server {
         let projection = if self.has_trees_failure() { Some(self.reload().await?) } else { None };
         if self.resume(projection.clone()).await.is_err() {
             // Memory differs from the log: reload it.
-            self.stop_shards(Pause::JournalFailed, false).await?;
+            self.pause_shards(Pause::JournalFailed, false).await?;
             let projection = self.reload().await?;
             self.resume(Some(projection)).await?;
         }
@@ -133,10 +133,14 @@ impl Server {
         Ok(())
     }
 
-    pub(crate) async fn stop_shards(&self, pause: Pause, takes_upkeep: bool) -> Result<(), DomainError> {
+    pub(crate) async fn pause_shards(
+        &self,
+        pause: Pause,
+        allows_essential_writes: bool,
+    ) -> Result<(), DomainError> {
         for shard in 0..self.shards.len() {
             self.on_shard(shard, move |committer| {
-                committer.fail(pause, takes_upkeep);
+                committer.pause(pause, allows_essential_writes);
                 committer.detach();
             })
             .await?;
@@ -176,10 +180,10 @@ impl Server {
         let trees = self.trees.clone();
         blocking(move || trees.reopen()).await?;
         // Memory is replaced from here on: no decisions, not even for upkeep.
-        self.stop_shards(Pause::TreesFailed, false).await?;
+        self.pause_shards(Pause::TreesFailed, false).await?;
         let loaded = self.load_all().await;
         if loaded.is_err() {
-            self.stop_shards(Pause::TreesFailed, true).await?;
+            self.pause_shards(Pause::TreesFailed, true).await?;
         }
         loaded?;
         let projection = Projection::start(self.trees.clone())?;

@@ -15,12 +15,12 @@ pub const CHECKPOINT_BYTES_PER_SEC: u64 = 16 * 1024 * 1024;
 
 /// The threads of background work.
 #[derive(Debug, Default)]
-pub(crate) struct Upkeep {
+pub(crate) struct BackgroundThreads {
     is_stopping: Arc<AtomicBool>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
-impl Upkeep {
+impl BackgroundThreads {
     /// Starts a thread, which ends soon after its argument is set.
     pub fn spawn(
         &self,

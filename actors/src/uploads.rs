@@ -9,7 +9,7 @@ use crate::shared::RealmShared;
 use model::{
     Attachment, AttachmentFact, AttachmentId, Directory, Fact, ListedAttachment, MessageId, Timestamp, User,
 };
-use rules::permissions::message::{Spot, can_anybody_read};
+use rules::permissions::message::{ConversationId, can_anybody_read};
 use std::sync::Arc;
 use storage::View;
 
@@ -59,7 +59,8 @@ pub(crate) fn can_read_file(view: &View, user: &User, file: &Attachment) -> bool
 fn can_anybody_read_file(view: &View, file: AttachmentId) -> bool {
     let Some(messages) = view.claims.messages(file) else { return false };
     view.messages.channels.iter().any(|(channel, there)| {
-        can_anybody_read(&view.directory, Spot::Channel(*channel)) && !there.ids.is_disjoint(messages)
+        can_anybody_read(&view.directory, ConversationId::Channel(*channel))
+            && !there.ids.is_disjoint(messages)
     })
 }
 

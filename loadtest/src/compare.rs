@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::cli::{CompareArgs, OverlayArgs};
 use crate::error::LoadError;
-use crate::http::{Reach, Target};
+use crate::http::{Target, TargetPolicy};
 use crate::outcome::RunResult;
 use crate::runner::{disk_dir, load_scenarios, make_folder, new_run};
 use crate::scenario::Scenario;
@@ -106,7 +106,7 @@ fn write(runs: &[RunResult], out: &Path) -> Result<(), LoadError> {
 /// The servers of the command line, with what belongs to each.
 fn sides(args: &CompareArgs) -> Result<Vec<Side>, LoadError> {
     let urls = args.servers.iter().map(|(_, url)| url.as_str());
-    let reach = Reach::new(urls, args.reach.allow_remote, args.reach.ca.as_deref())?;
+    let policy = TargetPolicy::new(urls, args.reach.allow_remote, args.reach.ca.as_deref())?;
     let users = Named::new("--users", args, &args.users)?;
     let pids = Named::new("--server-pid", args, &args.server_pids)?;
     let spawns = Named::new("--spawn", args, &args.spawns)?;
@@ -121,7 +121,7 @@ fn sides(args: &CompareArgs) -> Result<Vec<Side>, LoadError> {
         let pid = pids.get(name).map(|pid| pid.parse::<u32>()).transpose();
         let spawn = spawns.get(name).map(str::to_owned);
         let session = Session {
-            target: Arc::new(Target::parse(url, &reach)?),
+            target: Arc::new(Target::parse(url, &policy)?),
             server_pid: pid.map_err(|_| LoadError::Usage(format!("--server-pid {name}: not a number")))?,
             people,
             disk_dir: disk_dir(args.disk_dir.clone(), spawn.as_deref()),

@@ -58,8 +58,8 @@ pub struct Expect {
     #[serde(default)]
     pub lost_events_max: u64,
     /// Events that a receiver got twice or out of order. Default 0.
-    #[serde(default)]
-    pub doubled_events_max: u64,
+    #[serde(default, alias = "doubled_events_max")]
+    pub duplicate_events_max: u64,
 }
 
 impl Expect {
@@ -185,8 +185,8 @@ impl Expect {
         }
         if let Some(delivery) = phase.delivery {
             put("lost_events_max", self.lost_events_max, delivery.lost_events);
-            let doubled = delivery.doubled_events + delivery.disordered_events;
-            put("doubled_events_max", self.doubled_events_max, doubled);
+            let duplicates = delivery.duplicate_events + delivery.out_of_order_events;
+            put("duplicate_events_max", self.duplicate_events_max, duplicates);
         }
     }
 }
@@ -388,11 +388,11 @@ mod tests {
     fn errors_and_lost_events_are_missed_unless_allowed() {
         let mut bad = phase(1.0, 1.0);
         bad.operations[0].failed = 1;
-        bad.delivery = Some(Delivery { lost_events: 2, disordered_events: 1, ..Delivery::default() });
+        bad.delivery = Some(Delivery { lost_events: 2, out_of_order_events: 1, ..Delivery::default() });
         let strict = Expect::default().judge(&[bad.clone()], &Baselines::default());
         assert_eq!(strict.iter().filter(|verdict| !verdict.met).count(), 3);
         let lenient =
-            Expect { errors_max: 1, lost_events_max: 2, doubled_events_max: 1, ..Expect::default() };
+            Expect { errors_max: 1, lost_events_max: 2, duplicate_events_max: 1, ..Expect::default() };
         assert!(lenient.judge(&[bad], &Baselines::default()).iter().all(|verdict| verdict.met));
     }
 

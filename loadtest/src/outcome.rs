@@ -171,9 +171,11 @@ pub struct Delivery {
     /// Acknowledged messages that some receiver did not get.
     pub lost_events: u64,
     /// Messages or event ids that some receiver got twice.
-    pub doubled_events: u64,
+    #[serde(alias = "doubled_events")]
+    pub duplicate_events: u64,
     /// Messages received after a newer one of the same channel.
-    pub disordered_events: u64,
+    #[serde(alias = "disordered_events")]
+    pub out_of_order_events: u64,
     pub ended_receivers: u64,
 }
 
@@ -291,8 +293,8 @@ impl Delivery {
         self.receivers += other.receivers;
         self.deliveries += other.deliveries;
         self.lost_events += other.lost_events;
-        self.doubled_events += other.doubled_events;
-        self.disordered_events += other.disordered_events;
+        self.duplicate_events += other.duplicate_events;
+        self.out_of_order_events += other.out_of_order_events;
         self.ended_receivers += other.ended_receivers;
     }
 }

@@ -8,7 +8,7 @@ use crate::baseline::{Needs, Rounds, held};
 use crate::cli::{BaselineArgs, ExportArgs, RunArgs, StartArgs};
 use crate::driver;
 use crate::error::LoadError;
-use crate::http::{Reach, Target};
+use crate::http::{Target, TargetPolicy};
 use crate::outcome::{FORMAT, RunResult};
 use crate::scenario::included::INCLUDED;
 use crate::scenario::{Scenario, Step};
@@ -49,11 +49,14 @@ pub fn load_scenarios(names: &[String], secs: Option<f64>) -> Result<Vec<Scenari
 pub async fn run(args: RunArgs) -> Result<bool, LoadError> {
     let scenarios = load_scenarios(&args.scenarios, args.secs)?;
     let server = args.server;
-    let reach =
-        Reach::new([server.url.as_str()].into_iter(), args.reach.allow_remote, args.reach.ca.as_deref())?;
+    let policy = TargetPolicy::new(
+        [server.url.as_str()].into_iter(),
+        args.reach.allow_remote,
+        args.reach.ca.as_deref(),
+    )?;
     let people = args.users.as_deref().map(users_file::read).transpose()?.map(Arc::new);
     let session = Session {
-        target: Arc::new(Target::parse(&server.url, &reach)?),
+        target: Arc::new(Target::parse(&server.url, &policy)?),
         disk_dir: disk_dir(args.disk_dir, server.spawn.as_deref()),
         spawn: server.spawn,
         server_pid: server.server_pid,

@@ -38,14 +38,14 @@ pub(super) fn list(
         .with_times("time")
         .or_sentence(format!("There are no administrative acts{of}{from}."));
     for (_, recorded) in found.iter().rev() {
-        let act = &recorded.act;
-        for deed in &act.deeds {
+        let entry = &recorded.entry;
+        for action in &entry.actions {
             table.push(vec![
                 time(recorded.at),
-                json!(who(&directory, act)),
-                json!(describe(&directory, deed)),
-                json!(client_of(act)),
-                json!(act.address.map(|address| address.to_string())),
+                json!(who(&directory, entry)),
+                json!(describe(&directory, action)),
+                json!(client_of(entry)),
+                json!(entry.address.map(|address| address.to_string())),
             ]);
         }
     }

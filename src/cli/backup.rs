@@ -7,7 +7,7 @@ use crate::admin::{Answer, time};
 use crate::config::{Config, Overrides, parse_duration};
 use crate::integrations::blobs::backups::Bucket;
 use crate::units::{counted, readable_time, size};
-use actors::backups::{Folder, Place};
+use actors::backups::{FileStore, Folder};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -64,14 +64,14 @@ pub struct FromArgs {
 
 impl FromArgs {
     /// The place that these arguments name.
-    pub fn place(&self) -> Result<Box<dyn Place>, CliError> {
+    pub fn place(&self) -> Result<Box<dyn FileStore>, CliError> {
         let config = Config::load(self.config.as_deref(), environment(), Overrides::default())?;
         place(&self.from, &config)
     }
 }
 
 /// The folder or the S3 service of this name.
-fn place(name: &str, config: &Config) -> Result<Box<dyn Place>, CliError> {
+fn place(name: &str, config: &Config) -> Result<Box<dyn FileStore>, CliError> {
     if !name.contains("://") {
         return Ok(Box::new(Folder::new(Path::new(name))));
     }
@@ -103,7 +103,12 @@ pub fn run(args: &BackupArgs) -> Result<(), CliError> {
     }
 }
 
-fn back_up(args: &DataArgs, data: &Path, to: Box<dyn Place>, keep: Option<Duration>) -> Result<(), CliError> {
+fn back_up(
+    args: &DataArgs,
+    data: &Path,
+    to: Box<dyn FileStore>,
+    keep: Option<Duration>,
+) -> Result<(), CliError> {
     let millis = millis_of(Timestamp::now());
     let keep_from =
         keep.map(|keep| millis.saturating_sub(u64::try_from(keep.as_millis()).unwrap_or(u64::MAX)));

@@ -6,7 +6,7 @@ use super::progress::Bar;
 use crate::admin::Answer;
 use crate::config::{BlobKind, BlobSettings, Config, Overrides};
 use crate::integrations::blobs::Blobs;
-use crate::integrations::blobs::carry::{Carried, carry};
+use crate::integrations::blobs::copy::{CopiedFiles, copy_files};
 use crate::server::{cluster_options, options};
 use actors::cluster::{
     ClusterOptions, Incoming, Outgoing, RelocateError, Relocated, Step, cancel_move_to_cluster,
@@ -78,7 +78,7 @@ impl BothArgs {
         Ok(Sides { subdomain, own, node, cluster })
     }
 
-    fn print(&self, text: String, moved: &Relocated, files: Carried) {
+    fn print(&self, text: String, moved: &Relocated, files: CopiedFiles) {
         let text = match moved.digest.as_str() {
             "" => format!("{text} It had been copied before."),
             digest => format!(
@@ -119,8 +119,8 @@ pub fn to_cluster(args: &MoveToArgs) -> Result<(), CliError> {
     let outgoing = Outgoing::begin(&own, &sides.cluster, &sides.subdomain, &mut |step| shown.step(step));
     let outgoing = outgoing.map_err(refused)?;
     let files = match outgoing.is_taken() {
-        true => Carried::default(),
-        false => copy_files(&sides, true, outgoing.realm())?,
+        true => CopiedFiles::default(),
+        false => copy_between_sides(&sides, true, outgoing.realm())?,
     };
     let moved = outgoing.finish(&mut |step| shown.step(step)).map_err(refused)?;
     let text = "The cluster serves the organization, and the data folder does not any more.".to_owned();
@@ -135,12 +135,12 @@ pub fn from_cluster(args: &MoveFromArgs) -> Result<(), CliError> {
     let mut shown = Shown::default();
     let incoming = Incoming::begin(&own, &sides.cluster, &sides.subdomain, &mut |step| shown.step(step));
     let mut incoming = incoming.map_err(refused)?;
-    let mut files = Carried::default();
+    let mut files = CopiedFiles::default();
     if !incoming.is_taken() {
-        copy_files(&sides, false, incoming.realm())?;
+        copy_between_sides(&sides, false, incoming.realm())?;
         incoming.stop(&mut |step| shown.step(step)).map_err(refused)?;
         // What was uploaded meanwhile.
-        files = copy_files(&sides, false, incoming.realm())?;
+        files = copy_between_sides(&sides, false, incoming.realm())?;
     }
     let moved = incoming.finish(&mut |step| shown.step(step)).map_err(refused)?;
     let text = "The data folder serves the organization, and the cluster does not any more.".to_owned();
@@ -156,9 +156,9 @@ fn require_folder(data: &Path) -> Result<(), CliError> {
 }
 
 /// Copies the files, unless both sides have them in one bucket.
-fn copy_files(sides: &Sides, is_outgoing: bool, realm: RealmId) -> Result<Carried, CliError> {
+fn copy_between_sides(sides: &Sides, is_outgoing: bool, realm: RealmId) -> Result<CopiedFiles, CliError> {
     if is_same_bucket(&sides.own.blobs, &sides.node.blobs) {
-        return Ok(Carried::default());
+        return Ok(CopiedFiles::default());
     }
     let shared = sides.node.data.join("blobs");
     if sides.node.blobs.kind == BlobKind::Local && !shared.is_dir() {
@@ -173,7 +173,7 @@ fn copy_files(sides: &Sides, is_outgoing: bool, realm: RealmId) -> Result<Carrie
     let (from, to) = if is_outgoing { (own, node) } else { (node, own) };
     let mut bar = Bar::new("copying files", "files");
     let copied = actix_rt::System::new()
-        .block_on(async { carry(&from, &to, realm, &mut |done, all| bar.set(done, all)).await });
+        .block_on(async { copy_files(&from, &to, realm, &mut |done, all| bar.set(done, all)).await });
     bar.finish();
     copied.map_err(failed)
 }

@@ -84,7 +84,7 @@ fn who(login: Login) -> &'static str {
     match login {
         Login::None => "everyone",
         Login::Spectator => "accounts, spectators",
-        Login::Link => "accounts, spectators, key in the URL",
+        Login::SpectatorOrKeyInUrl => "accounts, spectators, key in the URL",
         Login::AccountOrBrowser => "accounts, spectators with a browser",
         Login::Account => "accounts",
         Login::KeyInUrl => "accounts, key in the URL",

@@ -4,7 +4,7 @@
 mod check;
 mod content;
 mod convert;
-mod place;
+mod document_path;
 mod read;
 mod sample;
 

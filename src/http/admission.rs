@@ -3,7 +3,7 @@
 use super::app::App;
 use super::call::{Call, FromCall};
 use super::error::ApiError;
-use crate::line::Place;
+use crate::work_queue::QueueSlot;
 use actors::budget::{Holder, Purpose, Reservation};
 use std::time::Duration;
 
@@ -31,12 +31,12 @@ impl Admission {
     }
 
     /// A place in the queue of registrations. SERVER_OVERLOADED if the queue is full.
-    pub fn enter_registers(&self) -> Result<Place, ApiError> {
+    pub fn enter_registers(&self) -> Result<QueueSlot, ApiError> {
         Ok(self.app.registers.enter()?)
     }
 
     /// A place in the queue of lists and pages. SERVER_OVERLOADED if the queue is full.
-    pub fn enter_pages(&self) -> Result<Place, ApiError> {
+    pub fn enter_pages(&self) -> Result<QueueSlot, ApiError> {
         Ok(self.app.pages.enter()?)
     }
 }

@@ -14,12 +14,12 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actors::{DomainError, RealmHandle, commands};
 use model::UserId;
-use rules::permissions::visitors;
+use rules::permissions::spectators;
 use std::net::IpAddr;
 
 /// Where the limits of a request are counted, and what it says about its caller.
 #[derive(Default)]
-pub struct Visitor {
+pub struct Client {
     /// The organization of the `Host` header.
     pub realm: Option<RealmHandle>,
     pub address: Option<IpAddr>,
@@ -27,7 +27,7 @@ pub struct Visitor {
     pub rate_limit: Option<RateLimitStatus>,
 }
 
-impl Visitor {
+impl Client {
     /// Counts a call of the client's address.
     pub fn acquire(&mut self, app: &App, bucket: Bucket) -> Result<(), ApiError> {
         self.rate_limit = app.limits.acquire(bucket, Network::from(self.address), app.moment());
@@ -81,7 +81,7 @@ pub fn admit(
     app: &App,
     (route, is_json): (&Route, bool),
     request: &HttpRequest,
-    visitor: &mut Visitor,
+    client: &mut Client,
 ) -> Result<Admitted, ApiError> {
     let authorization = request.headers().get(header::AUTHORIZATION);
     let accepted = Accepted::of(route, is_json, request);
@@ -92,31 +92,33 @@ pub fn admit(
     };
     let is_key_in_url = match route.login {
         Login::KeyInUrl => true,
-        Login::Link => authorization.is_none() && key_in_query(request).is_ok(),
+        Login::SpectatorOrKeyInUrl => authorization.is_none() && key_in_query(request).is_ok(),
         _ => false,
     };
     let by_session = by_session && !is_key_in_url;
     if by_session
-        && let Some((caller, session)) = OpenSession::find(app, visitor.realm.as_ref(), request.headers())?
+        && let Some((caller, session)) = OpenSession::find(app, client.realm.as_ref(), request.headers())?
     {
-        welcome(app, &caller, visitor);
+        record_caller(app, &caller, client);
         record_use(&caller, &session);
         return Ok(Admitted { caller: Some(caller), session: Some(session) });
     }
     let may_be_spectator = match route.login {
-        Login::Spectator | Login::Link => !is_key_in_url && (by_session || authorization.is_none()),
-        Login::AccountOrBrowser => by_session && has_public_access(visitor.realm.as_ref()),
+        Login::Spectator | Login::SpectatorOrKeyInUrl => {
+            !is_key_in_url && (by_session || authorization.is_none())
+        }
+        Login::AccountOrBrowser => by_session && has_public_access(client.realm.as_ref()),
         _ => false,
     };
     if may_be_spectator {
         let is_closed = |realm: &RealmHandle| !realm.is_active();
-        let is_refused = visitor.realm.as_ref().is_some_and(is_closed);
+        let is_refused = client.realm.as_ref().is_some_and(is_closed);
         return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(Admitted::default()) };
     }
     if route.login == Login::None {
         return Ok(Admitted::default());
     }
-    let realm = visitor.realm.as_ref();
+    let realm = client.realm.as_ref();
     let found = match (by_session, is_key_in_url) {
         (true, _) => Err(ApiError::not_logged_in()),
         (false, true) => key_in_query(request).and_then(|key| authenticate_key(app, realm, &key)),
@@ -125,27 +127,27 @@ pub fn admit(
     };
     match found {
         Ok(caller) => {
-            welcome(app, &caller, visitor);
+            record_caller(app, &caller, client);
             Ok(Admitted { caller: Some(caller), session: None })
         }
         Err(refusal) => {
             if refusal.status_code() == StatusCode::UNAUTHORIZED || is_key_in_url {
-                visitor.acquire(app, Bucket::UnauthorizedByIp)?;
+                client.acquire(app, Bucket::UnauthorizedByIp)?;
             }
             Err(refusal)
         }
     }
 }
 
-/// Whether visitors may read anything of an organization.
+/// Whether spectators may read anything of an organization.
 fn has_public_access(realm: Option<&RealmHandle>) -> bool {
-    realm.is_some_and(|realm| visitors::has_public_access(&realm.directory()))
+    realm.is_some_and(|realm| spectators::has_public_access(&realm.directory()))
 }
 
-fn welcome(app: &App, caller: &Caller, visitor: &mut Visitor) {
-    visitor.user = Some(caller.user.id);
+fn record_caller(app: &App, caller: &Caller, client: &mut Client) {
+    client.user = Some(caller.user.id);
     if !caller.user.is_bot() {
-        app.known.note(caller.key(), Network::from(visitor.address), app.moment());
+        app.known.note(caller.key(), Network::from(client.address), app.moment());
     }
 }
 
@@ -185,23 +187,23 @@ pub fn acquire(
     route: &Route,
     caller: Option<&Caller>,
     request: &HttpRequest,
-    visitor: &mut Visitor,
+    client: &mut Client,
 ) -> Result<(), ApiError> {
     let (bucket, caller) = match (route.limit, caller) {
         (Limit::Free, _) | (Limit::Picture, Some(_)) => return Ok(()),
         (Limit::Api, Some(caller)) => (Bucket::ApiByUser, caller),
         (Limit::Events, Some(caller)) => (Bucket::EventsByUser, caller),
-        (Limit::Api | Limit::Events, None) => return visitor.acquire(app, Bucket::ApiByIp),
-        (Limit::Login, _) => return visitor.acquire(app, Bucket::LoginsByIp),
-        (Limit::Page, _) => return visitor.acquire(app, Bucket::JoinsByIp),
+        (Limit::Api | Limit::Events, None) => return client.acquire(app, Bucket::ApiByIp),
+        (Limit::Login, _) => return client.acquire(app, Bucket::LoginsByIp),
+        (Limit::Page, _) => return client.acquire(app, Bucket::JoinsByIp),
         // Images need no account; calls with valid credentials are not counted.
-        (Limit::Picture, None) => match identify(app, request, visitor.realm.as_ref()) {
+        (Limit::Picture, None) => match identify(app, request, client.realm.as_ref()) {
             Some(_) => return Ok(()),
-            None => return visitor.acquire(app, Bucket::PicturesByIp),
+            None => return client.acquire(app, Bucket::PicturesByIp),
         },
     };
-    visitor.rate_limit = app.limits.acquire(bucket, caller.key(), app.moment());
-    check(visitor.rate_limit)
+    client.rate_limit = app.limits.acquire(bucket, caller.key(), app.moment());
+    check(client.rate_limit)
 }
 
 fn check(rate_limit: Option<RateLimitStatus>) -> Result<(), ApiError> {

@@ -16,12 +16,12 @@ use crate::integrations::mail::Mailer;
 use crate::integrations::partial_uploads::PartialUploads;
 use crate::integrations::push_service::PushService;
 use crate::integrations::thumbnails::Thumbnails;
-use crate::line::Line;
 use crate::passwords::Passwords;
 use crate::probe::Probe;
 use crate::rate_limit::{Limits, MonotonicTime};
 use crate::transfer::export::Exports;
 use crate::web_app::WebApp;
+use crate::work_queue::WorkQueue;
 use actors::{Clock, RealmHandle, Server};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -65,10 +65,10 @@ pub struct Parts {
     /// The integrations of incoming webhooks.
     pub incoming: Arc<Catalog>,
     pub shared: Arc<SharedJson>,
-    pub registers: Line,
-    pub pages: Line,
+    pub registers: WorkQueue,
+    pub pages: WorkQueue,
     /// Texts with formulas: there is one engine.
-    pub formulas: Line,
+    pub formulas: WorkQueue,
     /// Zulip's web app, if it is installed.
     pub web_app: WebApp,
     /// Exports of organizations.
@@ -124,9 +124,9 @@ impl App {
             mail,
             incoming,
             shared: Arc::default(),
-            registers: Line::new("register", config.registers_at_once(), registers_max),
-            pages: Line::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
-            formulas: Line::new("formula", 1, FORMULAS_WAITING_MAX),
+            registers: WorkQueue::new("register", config.registers_at_once(), registers_max),
+            pages: WorkQueue::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
+            formulas: WorkQueue::new("formula", 1, FORMULAS_WAITING_MAX),
             web_app: WebApp::open(config.web_app_folder()),
             exports: Exports::default(),
             tls,

@@ -108,7 +108,7 @@ pub enum Login {
     Spectator,
     /// Accounts, and clients without credentials where the organization has public access; the API key may also be in the query of
     /// the URL, as `api_key`. The endpoint decides.
-    Link,
+    SpectatorOrKeyInUrl,
     /// Accounts; below `/json` also browsers that are not logged in, where the organization has public access. The
     /// endpoint decides.
     AccountOrBrowser,

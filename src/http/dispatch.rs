@@ -5,7 +5,7 @@
 //! become another method through its `method` parameter; then the row of that method is checked like the one of the head.
 
 use super::address::client_address;
-use super::admit::{Admitted, Visitor, acquire, admit, identify};
+use super::admit::{Admitted, Client, acquire, admit, identify};
 use super::app::App;
 use super::body::{BodyShare, RequestBody};
 use super::call::Call;
@@ -120,27 +120,27 @@ async fn dispatch_here(
     let Dispatcher { app, router, observer } = dispatcher;
     let request = arrived.request();
     let observed = observer.begin(request.headers());
-    let mut log_fields = AccessLogFields::begin(app, request);
+    let mut state = RequestState::begin(app, request);
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
-    let mut response = respond((app, router), (arrived, waiting_head), payload, &mut log_fields).await;
+    let mut response = respond((app, router), (arrived, waiting_head), payload, &mut state).await;
     let status = response.status();
     let has_rest = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
     if has_rest || asks_to_upgrade || app.stopping().is_stopping() {
         response.head_mut().set_connection_type(ConnectionType::Close);
     }
     let headers = response.headers_mut();
-    if let Some(rate_limit) = log_fields.visitor.rate_limit {
+    if let Some(rate_limit) = state.client.rate_limit {
         write_rate_limit(headers, rate_limit, app.clock.now());
     }
-    write_session(app, headers, &log_fields);
-    std::mem::take(&mut log_fields.readers).write_headers(headers);
-    let protocol = log_fields.row.and_then(|row| router.routes().get(row)?.protocol);
+    write_session(app, headers, &state);
+    std::mem::take(&mut state.readers).write_headers(headers);
+    let protocol = state.row.and_then(|row| router.routes().get(row)?.protocol);
     for (name, value) in protocol.map(|protocol| protocol.always).unwrap_or_default() {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    let micros = log_fields.end(observer, observed, status, headers);
-    match log_fields.watched {
+    let micros = state.end(observer, observed, status, headers);
+    match state.watched {
         None => response,
         Some(mut watched) => {
             watched.record.micros = micros;
@@ -154,20 +154,20 @@ async fn respond(
     routed: (&App, &Router),
     (arrived, waiting_head): (&mut ServiceRequest, WaitingHead),
     payload: Payload,
-    log_fields: &mut AccessLogFields<'_>,
+    state: &mut RequestState<'_>,
 ) -> HttpResponse {
-    if let Some(watched) = &mut log_fields.watched
+    if let Some(watched) = &mut state.watched
         && let Some(response) = watched.intercept().await
     {
         return response;
     }
-    let answered = answer(routed, (arrived, waiting_head), payload, log_fields).await;
+    let answered = answer(routed, (arrived, waiting_head), payload, state).await;
     answered.unwrap_or_else(|error| {
-        if let Some(watched) = &mut log_fields.watched {
-            let realm = log_fields.visitor.realm.as_ref();
+        if let Some(watched) = &mut state.watched {
+            let realm = state.client.realm.as_ref();
             watched.record_error((routed.0, realm), arrived.request(), &error);
         }
-        match log_fields.shows_pages {
+        match state.shows_pages {
             true => problem_page(error),
             false => error.into_response(),
         }
@@ -176,11 +176,11 @@ async fn respond(
 
 /// Renews the cookies of a session, unless the handler has set others. Browsers show a dialog of their own for
 /// `WWW-Authenticate`.
-fn write_session(app: &App, headers: &mut HeaderMap, log_fields: &AccessLogFields<'_>) {
-    if log_fields.is_browser {
+fn write_session(app: &App, headers: &mut HeaderMap, state: &RequestState<'_>) {
+    if state.is_browser {
         headers.remove(header::WWW_AUTHENTICATE);
     }
-    if let Some(session) = log_fields.renewed.as_ref().filter(|_| !headers.contains_key(header::SET_COOKIE)) {
+    if let Some(session) = state.renewed.as_ref().filter(|_| !headers.contains_key(header::SET_COOKIE)) {
         for (name, value) in session.renewed(app) {
             headers.append(name, value);
         }
@@ -199,10 +199,10 @@ fn write_rate_limit(headers: &mut HeaderMap, status: RateLimitStatus, now: Times
     headers.insert(RESET, HeaderValue::from(reset_secs));
 }
 
-/// Fields of the response and the access log, collected on the way whatever the outcome.
+/// What is known of a request so far; the response headers and the access log are written from it.
 #[derive(Default)]
-struct AccessLogFields<'a> {
-    visitor: Visitor,
+struct RequestState<'a> {
+    client: Client,
     row: Option<usize>,
     readers: Readers,
     /// The response may be shown by a browser: errors are pages.
@@ -215,7 +215,7 @@ struct AccessLogFields<'a> {
     watched: Option<Box<WatchedCall<'a>>>,
 }
 
-impl<'a> AccessLogFields<'a> {
+impl<'a> RequestState<'a> {
     /// Those that are known before anything of the request is checked.
     fn begin(app: &'a App, request: &HttpRequest) -> Self {
         let trusted = &app.config.http.trusted_proxies;
@@ -223,9 +223,9 @@ impl<'a> AccessLogFields<'a> {
         let address = passed_on(app, request)
             .or_else(|| peer.map(|peer| client_address(trusted, peer, request.headers())));
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-        let visitor = Visitor { address, realm: app.realm_of(host), ..Visitor::default() };
-        let watched = WatchedCall::begin(app, visitor.realm.as_ref(), request).map(Box::new);
-        Self { visitor, watched, ..Self::default() }
+        let client = Client { address, realm: app.realm_of(host), ..Client::default() };
+        let watched = WatchedCall::begin(app, client.realm.as_ref(), request).map(Box::new);
+        Self { client, watched, ..Self::default() }
     }
 
     /// Counts and logs the request; returns its microseconds.
@@ -236,7 +236,7 @@ impl<'a> AccessLogFields<'a> {
         status: StatusCode,
         headers: &mut HeaderMap,
     ) -> u64 {
-        let Visitor { realm, user, address, .. } = &self.visitor;
+        let Client { realm, user, address, .. } = &self.client;
         // Only the access log needs it.
         let realm = realm.as_ref().filter(|_| tracing::enabled!(target: "access", tracing::Level::INFO));
         let subdomain = realm.map(|realm| realm.subdomain());
@@ -259,10 +259,10 @@ async fn answer(
     routed: (&App, &Router),
     (arrived, waiting_head): (&mut ServiceRequest, WaitingHead),
     payload: Payload,
-    log_fields: &mut AccessLogFields<'_>,
+    state: &mut RequestState<'_>,
 ) -> Result<HttpResponse, ApiError> {
     // Apart, so that its memory is free while the handler waits.
-    let mut started = match Box::pin(begin(routed, arrived.request(), payload, log_fields)).await? {
+    let mut started = match Box::pin(begin(routed, arrived.request(), payload, state)).await? {
         Begun::Answered(response) => return Ok(response),
         Begun::Working(started) => started,
     };
@@ -277,11 +277,11 @@ async fn begin(
     (app, router): (&App, &Router),
     request: &HttpRequest,
     payload: Payload,
-    log_fields: &mut AccessLogFields<'_>,
+    state: &mut RequestState<'_>,
 ) -> Result<Begun, ApiError> {
     let body = RequestBody::new(request, payload);
     let time_max = Duration::from_secs(app.config.http.body_secs_max);
-    let head = match admit_head((app, router), request, log_fields) {
+    let head = match admit_head((app, router), request, state) {
         Ok(head) => head,
         Err(refusal) => {
             body.discard(time_max).await;
@@ -290,19 +290,19 @@ async fn begin(
     };
     if *request.method() == Method::OPTIONS {
         body.discard(time_max).await;
-        return Ok(Begun::Answered(options(app, &head.found, &log_fields.readers)));
+        return Ok(Begun::Answered(options(app, &head.found, &state.readers)));
     }
-    let mut share = BodyShare::new(app, head.admitted.caller.as_ref(), log_fields.visitor.address);
+    let mut share = BodyShare::new(app, head.admitted.caller.as_ref(), state.client.address);
     let Input { fields, method, body } = read_input(app, &head, request, body, &mut share).await?;
-    if let (Some(watched), Ok(fields)) = (&mut log_fields.watched, &fields) {
+    if let (Some(watched), Ok(fields)) = (&mut state.watched, &fields) {
         watched.record.set_parameters(fields.pairs());
     }
     let asked = (method, fields.as_ref().ok());
-    match admit_call(app, head, asked, request, log_fields) {
+    match admit_call(app, head, asked, request, state) {
         Ok(admitted) => {
             let (found, route, admitted) = admitted;
             let segments = found.segments.into_iter();
-            let address = log_fields.visitor.address;
+            let address = state.client.address;
             let Admitted { caller, session } = admitted;
             let (app, ignored, takes_parameters) = (app.clone(), Vec::new(), false);
             let call = Call {
@@ -317,7 +317,7 @@ async fn begin(
                 ignored,
                 takes_parameters,
             };
-            Started::new(route, call, log_fields.watched.as_deref_mut()).map(Begun::Working)
+            Started::new(route, call, state.watched.as_deref_mut()).map(Begun::Working)
         }
         Err(refusal) => {
             if let Some(body) = body {
@@ -340,38 +340,38 @@ struct Head<'r> {
 fn admit_head<'r>(
     (app, router): (&App, &'r Router),
     request: &HttpRequest,
-    log_fields: &mut AccessLogFields<'_>,
+    state: &mut RequestState<'_>,
 ) -> Result<Head<'r>, ApiError> {
     let method = request.method();
     let asks_for_page = asks_for_page(request);
-    log_fields.shows_pages = asks_for_page && *method == Method::GET;
+    state.shows_pages = asks_for_page && *method == Method::GET;
     let Some(found) = router.find(request.path()) else {
-        log_fields.visitor.acquire(app, Bucket::UnknownPathsByIp)?;
+        state.client.acquire(app, Bucket::UnknownPathsByIp)?;
         return Err(ApiError::not_found());
     };
     let route = found.route(method);
     let first = route.map(|(_, route)| route).or_else(|| found.first());
     let has_cookies = request.headers().contains_key(header::COOKIE);
-    log_fields.is_browser = first.is_some_and(|first| {
+    state.is_browser = first.is_some_and(|first| {
         found.is_json || first.offered.is_for_browsers() || (first.offered == Offered::File && has_cookies)
     });
-    log_fields.shows_pages |= asks_for_page && first.is_some_and(|first| first.offered == Offered::Page);
+    state.shows_pages |= asks_for_page && first.is_some_and(|first| first.offered == Offered::Page);
     let origins = if found.is_json { Some(Origins::Own) } else { first.map(|first| first.origins) };
-    log_fields.readers = Readers::Own;
-    log_fields.readers = check_origin(app, origins.unwrap_or(Origins::Own), request.headers())?;
+    state.readers = Readers::Own;
+    state.readers = check_origin(app, origins.unwrap_or(Origins::Own), request.headers())?;
     if *method == Method::OPTIONS {
         return Ok(Head { found, route: None, admitted: Admitted::default() });
     }
     if let Some((row, wanted)) = route {
-        log_fields.row = Some(row);
-        let admitted = admit(app, (wanted, found.is_json), request, &mut log_fields.visitor)?;
-        acquire(app, wanted, admitted.caller.as_ref(), request, &mut log_fields.visitor)?;
-        log_fields.note(&admitted);
+        state.row = Some(row);
+        let admitted = admit(app, (wanted, found.is_json), request, &mut state.client)?;
+        acquire(app, wanted, admitted.caller.as_ref(), request, &mut state.client)?;
+        state.note(&admitted);
         return Ok(Head { found, route, admitted });
     }
     if *method == Method::POST && !matches!(content_kind(request), Ok(BodyKind::Other | BodyKind::Json)) {
         let admitted =
-            Admitted { caller: identify(app, request, log_fields.visitor.realm.as_ref()), session: None };
+            Admitted { caller: identify(app, request, state.client.realm.as_ref()), session: None };
         return Ok(Head { found, route: None, admitted });
     }
     Err(ApiError::method_not_allowed(&found.methods()))
@@ -390,7 +390,7 @@ fn admit_call<'r>(
     head: Head<'r>,
     (method, fields): (Option<Method>, Option<&Fields>),
     request: &HttpRequest,
-    log_fields: &mut AccessLogFields<'_>,
+    state: &mut RequestState<'_>,
 ) -> Result<(RouteMatch<'r>, &'r Route, Admitted), ApiError> {
     let Head { found, route, mut admitted } = head;
     let asked = match &method {
@@ -399,12 +399,12 @@ fn admit_call<'r>(
     };
     let (row, asked) = asked.ok_or_else(|| ApiError::method_not_allowed(&found.methods()))?;
     if route.map(|(row, _)| row) != Some(row) {
-        log_fields.row = Some(row);
-        admitted = admit(app, (asked, found.is_json), request, &mut log_fields.visitor)?;
+        state.row = Some(row);
+        admitted = admit(app, (asked, found.is_json), request, &mut state.client)?;
         if route.is_none() {
-            acquire(app, asked, admitted.caller.as_ref(), request, &mut log_fields.visitor)?;
+            acquire(app, asked, admitted.caller.as_ref(), request, &mut state.client)?;
         }
-        log_fields.note(&admitted);
+        state.note(&admitted);
     }
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
     if !is_reading && (found.is_json || asked.offered.is_for_browsers()) {

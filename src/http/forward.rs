@@ -15,7 +15,7 @@ use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HOST;
 use actix_web::{HttpRequest, HttpResponse};
-use actors::cluster::{Address, Located, Visit};
+use actors::cluster::{Address, Located, RequestGuard};
 use std::time::{Duration, Instant};
 
 /// How long a request waits for an owner of its organization.
@@ -34,8 +34,8 @@ const OWN_DEVELOPMENT_PATHS: [&str; 2] = ["/dev/", "/emails"];
 
 /// What becomes of a request.
 enum Entered {
-    /// It is for this node. The organization stays until the visit ends.
-    Here(Payload, Option<Visit>),
+    /// It is for this node. The organization stays until the request ends.
+    Here(Payload, Option<RequestGuard>),
     /// It was passed on, or refused.
     Answered(HttpResponse),
 }
@@ -52,19 +52,19 @@ pub async fn respond(
     }
     let method = request.method().clone();
     for retries in 0.. {
-        let visit = match enter((gateway, app), request.request(), payload).await {
+        let guard = match enter((gateway, app), request.request(), payload).await {
             Entered::Answered(response) => return response,
-            Entered::Here(own, visit) => {
+            Entered::Here(own, guard) => {
                 payload = own;
-                visit
+                guard
             }
         };
         let response = here(request, payload).await;
         let was_moved =
-            visit.as_ref().is_some_and(|visit| !visit.is_of(app.server.realm(visit.realm()).as_ref()));
+            guard.as_ref().is_some_and(|guard| !guard.is_of(app.server.realm(guard.realm()).as_ref()));
         let is_refused = response.status().is_client_error() || response.status().is_server_error();
         if !(was_moved && is_refused && is_reading(&method) && retries < RETRIES_MAX) {
-            return if gateway.may_answer(&method, visit.as_ref()).await { response } else { lapsed() };
+            return if gateway.may_answer(&method, guard.as_ref()).await { response } else { lapsed() };
         }
         payload = Payload::None;
     }
@@ -103,7 +103,7 @@ async fn enter((gateway, app): (&Gateway, &App), request: &HttpRequest, mut payl
     loop {
         match gateway.cluster.locate(&app.server, &subdomain) {
             Located::Nowhere => return Entered::Here(payload, None),
-            Located::Here(visit) => return Entered::Here(payload, Some(visit)),
+            Located::Here(guard) => return Entered::Here(payload, Some(guard)),
             Located::Lapsed if is_reading(request.method()) && gateway.may_read().await => {
                 return Entered::Here(payload, None);
             }

@@ -4,7 +4,7 @@
 use super::outage::Outage;
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderMap, HeaderName};
-use actors::cluster::{Cluster, Visit};
+use actors::cluster::{Cluster, RequestGuard};
 use reqwest::Client;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -67,8 +67,8 @@ impl Gateway {
 
     /// Whether the answer to a request that reads may be given: the lease may have ended meanwhile, and another node may have
     /// newer data.
-    pub async fn may_answer(&self, method: &Method, visit: Option<&Visit>) -> bool {
-        visit.is_none() || !is_reading(method) || self.cluster.is_ready() || self.may_read().await
+    pub async fn may_answer(&self, method: &Method, guard: Option<&RequestGuard>) -> bool {
+        guard.is_none() || !is_reading(method) || self.cluster.is_ready() || self.may_read().await
     }
 
     /// Whether reading may go on without a lease.

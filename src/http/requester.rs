@@ -5,7 +5,7 @@ use super::caller::Caller;
 use super::route::{Limit, Route};
 use actix_web::http::Method;
 use actors::Requester;
-use model::ActOrigin;
+use model::RequestOrigin;
 use std::sync::Arc;
 
 /// The route by which messages are sent: it is called most, and is never an administrative act.
@@ -21,7 +21,7 @@ pub fn requester(route: &Route, call: &mut Call<'_>) -> Requester {
     Requester {
         charged: caller.map(Caller::charged_account),
         user: caller.map(|caller| caller.user.id),
-        origin: if call.session.is_some() { ActOrigin::Browser } else { ActOrigin::Api },
+        origin: if call.session.is_some() { RequestOrigin::Browser } else { RequestOrigin::Api },
         address: call.address(),
         client: client.map(|ClientName(name)| Arc::from(name)),
     }

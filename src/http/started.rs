@@ -90,7 +90,7 @@ impl Started {
 
 /// Whether a parameter was read before the handler.
 fn may_be_credentials(login: Login, name: &str) -> bool {
-    name == CSRF_FIELD || (matches!(login, Login::KeyInUrl | Login::Link) && name == "api_key")
+    name == CSRF_FIELD || (matches!(login, Login::KeyInUrl | Login::SpectatorOrKeyInUrl) && name == "api_key")
 }
 
 /// Says what may be wrong with a call whose body was not read.

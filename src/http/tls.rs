@@ -41,7 +41,7 @@ struct Handshakes {
 }
 
 /// A handshake in progress; it ends when this is dropped.
-struct Place<'t> {
+struct HandshakePermit<'t> {
     tls: &'t Tls,
     network: Network,
 }
@@ -106,7 +106,7 @@ impl Tls {
         Ok(Stream::Tls(Box::new(self.acceptor.accept(connection).await?)))
     }
 
-    fn begin(&self, network: Network) -> Option<Place<'_>> {
+    fn begin(&self, network: Network) -> Option<HandshakePermit<'_>> {
         let mut handshakes = self.handshakes.lock();
         let share_max = (handshakes.all_max / SHARES).max(1);
         let own = handshakes.by_network.get(&network).copied().unwrap_or(0);
@@ -115,11 +115,11 @@ impl Tls {
         }
         handshakes.all += 1;
         handshakes.by_network.insert(network, own + 1);
-        Some(Place { tls: self, network })
+        Some(HandshakePermit { tls: self, network })
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for HandshakePermit<'_> {
     fn drop(&mut self) {
         let mut handshakes = self.tls.handshakes.lock();
         handshakes.all -= 1;

@@ -45,7 +45,7 @@ impl Cookies {
         if self.is_secure { "__Host-csrftoken" } else { "csrftoken" }
     }
 
-    /// The cookie in which the web app keeps the language that a visitor chose.
+    /// The cookie in which the web app keeps the language that a spectator chose.
     pub fn language(self) -> &'static str {
         if self.is_secure { "__Host-django_language" } else { "django_language" }
     }

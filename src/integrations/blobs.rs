@@ -5,7 +5,7 @@
 
 pub mod backups;
 #[cfg(feature = "cluster")]
-pub mod carry;
+pub mod copy;
 pub mod exports;
 mod folder;
 mod folder_writer;

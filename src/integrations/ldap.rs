@@ -68,7 +68,7 @@ impl From<LdapError> for LdapFailure {
 /// The directory, with permits for queries.
 pub struct LdapDirectory {
     settings: Arc<Ldap>,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
     lanes: Vec<Arc<Mutex<()>>>,
 }
@@ -88,7 +88,7 @@ impl LdapDirectory {
         }
         Some(Self {
             settings: Arc::new(settings.clone()),
-            turns: Arc::new(Semaphore::new(PERMITS_MAX)),
+            permits: Arc::new(Semaphore::new(PERMITS_MAX)),
             waiting: Arc::new(Semaphore::new(WAITING_MAX)),
             lanes: (0..LANES).map(|_| Arc::default()).collect(),
         })
@@ -103,7 +103,7 @@ impl LdapDirectory {
         let lane = self.lanes[hasher.finish() as usize % LANES].clone();
         let waited = tokio::time::timeout(self.settings.time_max(), async {
             let lane = lane.lock_owned().await;
-            let permit = self.turns.clone().acquire_owned().await.map_err(|_| LdapFailure::Busy)?;
+            let permit = self.permits.clone().acquire_owned().await.map_err(|_| LdapFailure::Busy)?;
             Ok::<_, LdapFailure>((lane, permit))
         });
         let (lane, permit) = waited.await.map_err(|_| LdapFailure::Busy)??;

@@ -5,11 +5,11 @@
 //! restart and a crash without any record in the journal; the upload becomes one when it is complete. One request at a time
 //! writes to an upload. A newer one takes over, because clients resume before the server notices that a connection is dead.
 
-mod turn;
 mod upload;
+mod write_lock;
 
-pub use turn::Turn;
 pub use upload::{About, PartialError, PartialUpload};
+pub use write_lock::WriteLock;
 
 use super::blobs::random_name;
 use model::{RealmId, Timestamp, UserId};
@@ -156,24 +156,24 @@ impl PartialUploads {
     ///
     /// # Errors
     /// If it does not stop in time, or ended the upload.
-    pub async fn turn(&self, upload: &Arc<PartialUpload>) -> Result<Turn, PartialError> {
+    pub async fn write_lock(&self, upload: &Arc<PartialUpload>) -> Result<WriteLock, PartialError> {
         let mut asked = upload.asked.subscribe();
         upload.asked.send_modify(|count| *count += 1);
         asked.mark_unchanged();
-        let waiting = timeout(TAKEOVER_MAX, upload.turn.clone().lock_owned());
+        let waiting = timeout(TAKEOVER_MAX, upload.lock.clone().lock_owned());
         let guard = waiting.await.map_err(|_| PartialError::Busy)?;
         if !self.uploads.lock().contains_key(&upload.id) {
             return Err(PartialError::Missing);
         }
-        Ok(Turn::new(upload.clone(), guard, asked))
+        Ok(WriteLock::new(upload.clone(), guard, asked))
     }
 
     /// Deletes an upload, which is complete or not wanted.
     ///
     /// # Errors
     /// If its files cannot be deleted.
-    pub async fn delete(&self, turn: Turn) -> Result<(), PartialError> {
-        let upload = turn.upload().clone();
+    pub async fn delete(&self, lock: WriteLock) -> Result<(), PartialError> {
+        let upload = lock.upload().clone();
         self.uploads.lock().remove(&upload.id);
         blocking(move || upload.delete_files()).await
     }

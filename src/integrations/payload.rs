@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// The account that a notification is for.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct PushAccount {
     /// URL of the organization, without a slash at its end.
     pub realm_url: String,
     pub realm_name: String,
@@ -14,7 +14,7 @@ pub struct Place {
     pub user: UserId,
 }
 
-impl Place {
+impl PushAccount {
     /// The fields that identify the account.
     pub fn of(realm: &Realm, realm_url: String, user: UserId) -> Self {
         Self { realm_url, realm_name: realm.name.clone(), realm_id: realm.id.0, user }
@@ -44,15 +44,15 @@ impl Place {
 }
 
 /// A test notification, to be encrypted.
-pub fn test_push(place: &Place, now: Timestamp) -> Value {
-    let mut members = place.sealed("test");
+pub fn test_push(account: &PushAccount, now: Timestamp) -> Value {
+    let mut members = account.sealed("test");
     members["time"] = now.secs().into();
     members
 }
 
 /// A legacy test notification; the push service adds the rest.
-pub fn test_base(place: &Place) -> Value {
-    place.open()
+pub fn test_base(account: &PushAccount) -> Value {
+    account.open()
 }
 
 /// The conversation of a message.
@@ -87,8 +87,8 @@ pub struct Note {
 }
 
 /// A message notification, to be encrypted.
-pub fn message_push(place: &Place, note: &Note) -> Value {
-    let mut members = place.sealed("message");
+pub fn message_push(account: &PushAccount, note: &Note) -> Value {
+    let mut members = account.sealed("message");
     let own = json!({
         "message_id": note.message,
         "content": note.content,
@@ -113,15 +113,15 @@ pub fn message_push(place: &Place, note: &Note) -> Value {
 }
 
 /// A removal of notifications, to be encrypted.
-pub fn removal_push(place: &Place, messages: &[u32]) -> Value {
-    let mut members = place.sealed("remove");
+pub fn removal_push(account: &PushAccount, messages: &[u32]) -> Value {
+    let mut members = account.sealed("remove");
     members["message_ids"] = messages.into();
     members
 }
 
 /// A legacy message notification for Google's and Apple's services. `badge` is the number on the app's icon.
-pub fn open_message(place: &Place, note: &Note) -> (Value, Value) {
-    let mut members = place.open();
+pub fn open_message(account: &PushAccount, note: &Note) -> (Value, Value) {
+    let mut members = account.open();
     let own =
         json!({ "sender_id": note.sender, "sender_email": note.sender_email, "time": note.sent.secs() });
     let (conversation, title, subtitle) = match &note.conversation {
@@ -158,8 +158,8 @@ pub fn open_message(place: &Place, note: &Note) -> (Value, Value) {
 }
 
 /// A legacy removal of notifications.
-pub fn open_removal(place: &Place, messages: &[u32]) -> (Value, Value) {
-    let mut apple = place.open();
+pub fn open_removal(account: &PushAccount, messages: &[u32]) -> (Value, Value) {
+    let mut apple = account.open();
     add(&mut apple, json!({ "event": "remove", "zulip_message_ids": comma_separated(messages) }));
     let mut google = apple.clone();
     google["zulip_message_id"] = messages.first().copied().unwrap_or_default().into();

@@ -1,6 +1,8 @@
 //! Delivers push notifications through the push service.
 
-use super::payload::{Conversation, Note, Place, message_push, open_message, open_removal, removal_push};
+use super::payload::{
+    Conversation, Note, PushAccount, message_push, open_message, open_removal, removal_push,
+};
 use super::push_service::{Account, PushFailure, PushService, SealedPush, Sent, TokenPayload};
 use super::seal::seal;
 use crate::hosts::Hosts;
@@ -109,12 +111,12 @@ impl PushDelivery {
         messages: &[MessageId],
     ) -> Delivery {
         let directory = realm.directory();
-        let place = Place::of(directory.realm(), self.hosts.url(realm, None), user);
+        let push_account = PushAccount::of(directory.realm(), self.hosts.url(realm, None), user);
         let messages: Vec<u32> = messages.iter().map(|id| id.0).collect();
-        let (google, apple) = open_removal(&place, &messages);
+        let (google, apple) = open_removal(&push_account, &messages);
         let push_message = PushMessage {
             user,
-            sealed: removal_push(&place, &messages).to_string(),
+            sealed: removal_push(&push_account, &messages).to_string(),
             open: TokenPayload { google, apple, is_urgent: false },
         };
         match send(service, realm, &directory, &[push_message], false).await {
@@ -158,7 +160,7 @@ async fn register(
         }
     };
     match realm
-        .execute(commands::SettlePushDevices { user, devices: vec![(account, device.added)], status })
+        .execute(commands::SetPushDeviceStatus { user, devices: vec![(account, device.added)], status })
         .await
     {
         Ok(()) => delivery,
@@ -228,7 +230,7 @@ async fn forget_devices(realm: &RealmHandle, owners: &[(UserId, &PushDevice)], s
     for (user, device) in owners.iter().filter(|(_, device)| is_gone(device)) {
         let status = PushStatus::Failed("INVALID_REMOTE_PUSH_DEVICE_TOKEN".to_owned());
         let _ = realm
-            .execute(commands::SettlePushDevices {
+            .execute(commands::SetPushDeviceStatus {
                 user: *user,
                 devices: vec![(device.account, device.added)],
                 status,
@@ -258,15 +260,15 @@ fn push_message_about(
     user: &User,
     message: &Message,
 ) -> Option<PushMessage> {
-    let place = Place::of(directory.realm(), url.to_owned(), user.id);
+    let push_account = PushAccount::of(directory.realm(), url.to_owned(), user.id);
     let note = note_about(directory, url, user, message)?;
     let mut open_note = note.clone();
     if realm_bool(directory.realm(), "require_e2ee_push_notifications") {
         REDACTED.clone_into(&mut open_note.content);
         open_note.is_cut = false;
     }
-    let (google, apple) = open_message(&place, &open_note);
-    let sealed: Value = message_push(&place, &note);
+    let (google, apple) = open_message(&push_account, &open_note);
+    let sealed: Value = message_push(&push_account, &note);
     let open = TokenPayload { google, apple, is_urgent: true };
     Some(PushMessage { user: user.id, sealed: sealed.to_string(), open })
 }

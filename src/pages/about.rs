@@ -11,7 +11,7 @@ use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use actors::queries::{ActFilter, activity, acts};
 use askama::Template;
-use model::{RecordedAct, Role, Timestamp};
+use model::{RecordedAuditEntry, Role, Timestamp};
 use rules::audit::{client_of, describe, who};
 use rules::avatar::realm_icon_url;
 use serde::Serialize;
@@ -212,11 +212,11 @@ fn state(app: &App, realm: &RealmHandle) -> State {
 fn newest_acts(realm: &RealmHandle) -> Vec<ShownAct> {
     let directory = realm.directory();
     let page = acts(realm, &ActFilter { limit: ACTS_SHOWN, ..ActFilter::default() });
-    let shown = |recorded: &RecordedAct| ShownAct {
+    let shown = |recorded: &RecordedAuditEntry| ShownAct {
         time: minute_name(recorded.at),
-        who: who(&directory, &recorded.act),
-        deeds: recorded.act.deeds.iter().map(|deed| describe(&directory, deed)).collect(),
-        client: client_of(&recorded.act),
+        who: who(&directory, &recorded.entry),
+        deeds: recorded.entry.actions.iter().map(|action| describe(&directory, action)).collect(),
+        client: client_of(&recorded.entry),
     };
     page.acts.iter().map(|(_, recorded)| shown(recorded)).collect()
 }

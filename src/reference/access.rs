@@ -20,7 +20,7 @@ pub fn who(login: Login) -> &'static str {
         Login::Spectator => {
             "For every account, and for visitors where the organization shows channels to them."
         }
-        Login::Link => {
+        Login::SpectatorOrKeyInUrl => {
             "For every account, for visitors where the organization shows channels to them, and with a key in the URL."
         }
         Login::AccountOrBrowser => {
@@ -64,7 +64,7 @@ pub fn security(route: &Route) -> Value {
     match route.login {
         Login::None => ways = vec![],
         Login::KeyInUrl => ways = vec![json!({KEY_IN_URL: []})],
-        Login::Link => {
+        Login::SpectatorOrKeyInUrl => {
             ways.push(json!({KEY_IN_URL: []}));
             ways.push(json!({}));
         }

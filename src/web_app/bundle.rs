@@ -1,8 +1,8 @@
 //! An installed web app, checked and loaded: its release, the pages' skeletons, its languages, and where its files are.
 
 use super::languages::{Languages, read_bounded};
-use super::look::{Assets, Look};
 use super::manifest::Manifest;
+use super::page_variant::{Assets, PageVariant};
 use super::problem::WebAppError;
 use super::release::Release;
 use super::selection::{BASE, INDEX, LANGUAGES, MANIFEST, STATIC, STATIC_NAMES, VERSION, VERSION_PY};
@@ -80,8 +80,8 @@ impl Bundle {
     }
 
     /// The page that starts it.
-    pub fn skeleton(&self, look: Look) -> &Skeleton {
-        self.skeletons.of(look)
+    pub fn skeleton(&self, variant: PageVariant) -> &Skeleton {
+        self.skeletons.of(variant)
     }
 
     /// Why its own template is not used for the page, if it is not.

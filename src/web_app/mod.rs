@@ -7,8 +7,8 @@
 pub mod bundle;
 pub mod install;
 pub mod languages;
-pub mod look;
 mod manifest;
+pub mod page_variant;
 pub mod problem;
 pub mod release;
 mod selection;

@@ -1,10 +1,10 @@
-//! The page that starts the app, as text with holes: it is rendered once when a bundle is loaded, and a request only
-//! fills in the holes.
+//! The page that starts the app, as text with placeholders: it is rendered once when a bundle is loaded, and a request only
+//! fills in the placeholders.
 //!
 //! The bundle's own template has the right elements for its scripts, so it is rendered if possible; otherwise
 //! `skeleton.html` has the elements of all known levels.
 
-use super::look::{Assets, ColorScheme, Hole, Look, MARK, Window};
+use super::page_variant::{Assets, ColorScheme, MARK, PageVariant, Placeholder, Window};
 use super::problem::WebAppError;
 use super::template::{Templates, render};
 use bytes::Bytes;
@@ -16,16 +16,16 @@ const OWN: &str = include_str!("skeleton.html");
 #[derive(Clone, Debug)]
 enum Part {
     Text(Bytes),
-    Hole(Hole),
+    Placeholder(Placeholder),
 }
 
-/// A page with holes.
+/// A page with placeholders.
 #[derive(Clone, Debug)]
 pub struct Skeleton {
     parts: Vec<Part>,
 }
 
-/// The values for the holes of a page. Texts are escaped here; the parameters are escaped already.
+/// The values for the placeholders of a page. Texts are escaped here; the parameters are escaped already.
 #[derive(Debug)]
 pub struct Values<'v> {
     pub language: &'v str,
@@ -42,19 +42,22 @@ impl Skeleton {
         let mut rest = html;
         while let Some(at) = rest.find(MARK) {
             let (before, from) = rest.split_at(at);
-            let hole = Hole::ALL.into_iter().find(|hole| from.starts_with(hole.mark()));
-            let hole = hole.ok_or("it contains the beginning of a mark")?;
-            if hole == Hole::Params && !before.ends_with('\'') {
+            let placeholder =
+                Placeholder::ALL.into_iter().find(|placeholder| from.starts_with(placeholder.mark()));
+            let placeholder = placeholder.ok_or("it contains the beginning of a mark")?;
+            if placeholder == Placeholder::Params && !before.ends_with('\'') {
                 return Err("the parameters are not in single quotes".to_owned());
             }
             parts.push(Part::Text(Bytes::copy_from_slice(before.as_bytes())));
-            parts.push(Part::Hole(hole));
-            rest = from.strip_prefix(hole.mark()).unwrap_or_default();
+            parts.push(Part::Placeholder(placeholder));
+            rest = from.strip_prefix(placeholder.mark()).unwrap_or_default();
         }
         parts.push(Part::Text(Bytes::copy_from_slice(rest.as_bytes())));
-        for wanted in [Hole::Csrf, Hole::Params] {
-            let count =
-                parts.iter().filter(|part| matches!(part, Part::Hole(hole) if *hole == wanted)).count();
+        for wanted in [Placeholder::Csrf, Placeholder::Params] {
+            let count = parts
+                .iter()
+                .filter(|part| matches!(part, Part::Placeholder(placeholder) if *placeholder == wanted))
+                .count();
             if count != 1 {
                 return Err(format!("it has {count} places for {wanted:?}, not one"));
             }
@@ -79,11 +82,11 @@ impl Skeleton {
         for part in &self.parts {
             match part {
                 Part::Text(text) => page.push(text.clone()),
-                Part::Hole(Hole::Language) => page.push(escaped(values.language).into()),
-                Part::Hole(Hole::Title) => page.push(escaped(values.title).into()),
-                Part::Hole(Hole::Nonce) => page.push(escaped(values.nonce).into()),
-                Part::Hole(Hole::Csrf) => page.push(csrf.clone().into()),
-                Part::Hole(Hole::Params) => page.append(&mut params),
+                Part::Placeholder(Placeholder::Language) => page.push(escaped(values.language).into()),
+                Part::Placeholder(Placeholder::Title) => page.push(escaped(values.title).into()),
+                Part::Placeholder(Placeholder::Nonce) => page.push(escaped(values.nonce).into()),
+                Part::Placeholder(Placeholder::Csrf) => page.push(csrf.clone().into()),
+                Part::Placeholder(Placeholder::Params) => page.append(&mut params),
             }
         }
         page
@@ -106,11 +109,11 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The skeleton of each look.
+/// The skeleton of each variant.
 #[derive(Debug)]
 pub struct Skeletons {
     any: Skeleton,
-    by_look: HashMap<Look, Skeleton>,
+    by_variant: HashMap<PageVariant, Skeleton>,
     template_problem: Option<String>,
 }
 
@@ -121,22 +124,22 @@ impl Skeletons {
             Some(templates) => all(templates, assets),
             None => Err("the release has no templates/zerver/app/index.html and base.html".to_owned()),
         };
-        let (by_look, template_problem) = match rendered {
-            Ok(by_look) => (by_look, None),
+        let (by_variant, template_problem) = match rendered {
+            Ok(by_variant) => (by_variant, None),
             Err(problem) => {
                 let own = Templates { index: OWN.to_owned(), base: String::new() };
                 (all(&own, assets).map_err(WebAppError::Incomplete)?, Some(problem))
             }
         };
-        let usual = Look { colors: ColorScheme::Automatic, window: Window::Whole };
-        let any = by_look.get(&usual).cloned();
+        let usual = PageVariant { colors: ColorScheme::Automatic, window: Window::Whole };
+        let any = by_variant.get(&usual).cloned();
         let any = any.ok_or_else(|| WebAppError::Incomplete("it has no page".to_owned()))?;
-        Ok(Self { any, by_look, template_problem })
+        Ok(Self { any, by_variant, template_problem })
     }
 
-    /// The skeleton of a look.
-    pub fn of(&self, look: Look) -> &Skeleton {
-        self.by_look.get(&look).unwrap_or(&self.any)
+    /// The skeleton of a variant.
+    pub fn of(&self, variant: PageVariant) -> &Skeleton {
+        self.by_variant.get(&variant).unwrap_or(&self.any)
     }
 
     /// Why our own page is used instead of the bundle's template.
@@ -145,12 +148,12 @@ impl Skeletons {
     }
 }
 
-fn all(templates: &Templates, assets: &Assets) -> Result<HashMap<Look, Skeleton>, String> {
-    let one = |look| {
-        let html = render(templates, look, assets)?;
-        Ok((look, Skeleton::parse(&html, assets)?))
+fn all(templates: &Templates, assets: &Assets) -> Result<HashMap<PageVariant, Skeleton>, String> {
+    let one = |variant| {
+        let html = render(templates, variant, assets)?;
+        Ok((variant, Skeleton::parse(&html, assets)?))
     };
-    Look::all().map(one).collect()
+    PageVariant::all().map(one).collect()
 }
 
 #[cfg(test)]
@@ -172,7 +175,7 @@ mod tests {
             csrf_token: "t0ken",
             params: vec![Bytes::from_static(b"{\"a\":"), Bytes::from_static(b"1}")],
         };
-        let parts = skeletons.of(Look { colors, window }).fill(values);
+        let parts = skeletons.of(PageVariant { colors, window }).fill(values);
         String::from_utf8(parts.concat()).unwrap()
     }
 

@@ -1,7 +1,7 @@
 //! Rendering a bundle's own template of the page, which is Jinja2, with what such templates use: blocks, includes,
 //! `static`, `webpack_entry`, translated texts, and some methods of Python.
 
-use super::look::{Assets, Hole, Look, Window};
+use super::page_variant::{Assets, PageVariant, Placeholder, Window};
 use minijinja::value::{Kwargs, Value, ValueKind, from_args};
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior, context};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Templates {
 }
 
 /// Renders the page with marks in place of what a request fills in. The reason if that is not possible.
-pub fn render(templates: &Templates, look: Look, assets: &Assets) -> Result<String, String> {
+pub fn render(templates: &Templates, variant: PageVariant, assets: &Assets) -> Result<String, String> {
     let mut environment = Environment::new();
     environment.set_fuel(Some(FUEL));
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
@@ -34,20 +34,20 @@ pub fn render(templates: &Templates, look: Look, assets: &Assets) -> Result<Stri
         }))
     });
     add_functions(&mut environment, assets);
-    let page = environment.get_template(INDEX_NAME).and_then(|template| template.render(values(look)));
+    let page = environment.get_template(INDEX_NAME).and_then(|template| template.render(values(variant)));
     page.map_err(|error| error.to_string())
 }
 
-fn values(look: Look) -> Value {
-    let name = Hole::Title.mark();
+fn values(variant: PageVariant) -> Value {
+    let name = Placeholder::Title.mark();
     context! {
-        LANGUAGE_CODE => Hole::Language.mark(),
+        LANGUAGE_CODE => Placeholder::Language.mark(),
         user_profile => context! { realm => context! { name } },
         realm_name => name,
-        csp_nonce => Hole::Nonce.mark(),
-        csrf_input => Hole::Csrf.mark(),
-        color_scheme => look.colors.number(),
-        embedded => look.window == Window::Conversation,
+        csp_nonce => Placeholder::Nonce.mark(),
+        csrf_input => Placeholder::Csrf.mark(),
+        color_scheme => variant.colors.number(),
+        embedded => variant.window == Window::Conversation,
         default_page_params => context! {},
         page_params => context! {},
     }
@@ -66,7 +66,8 @@ fn add_functions(environment: &mut Environment<'_>, assets: &Assets) {
     for translate in ["_", "gettext"] {
         environment.add_function(translate, |text: &str| text.to_owned());
     }
-    environment.add_filter("tojson", |_: Value| Value::from_safe_string(Hole::Params.mark().to_owned()));
+    environment
+        .add_filter("tojson", |_: Value| Value::from_safe_string(Placeholder::Params.mark().to_owned()));
     environment.set_unknown_method_callback(python_method);
 }
 

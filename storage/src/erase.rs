@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 
 mod accounts;
 mod facts;
-mod gone;
 mod record;
+mod targets;
 #[cfg(test)]
 mod tests;
 
-pub use accounts::GoneAccount;
-pub use gone::Gone;
+pub use accounts::AccountErasure;
 pub use record::{EraseRecord, PartRecord, RealmRecord, ShardRecord};
+pub use targets::ErasureTargets;
 
 /// What was erased from a journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,32 +39,32 @@ pub struct Erased {
 /// Damage of the journal, and errors of reading and writing.
 pub fn erase_parts(
     parts: &dyn LogParts,
-    gone: &BTreeMap<u32, Gone>,
+    targets: &BTreeMap<u32, ErasureTargets>,
     record: &mut ShardRecord,
     pace: &mut dyn FnMut(u64) -> bool,
     report: &mut dyn FnMut(usize, usize),
 ) -> Result<Option<Erased>, StoreError> {
     let sealed = parts.sealed()?;
-    let mut gone = gone.clone();
-    let has_accounts = gone.values().any(|gone| !gone.accounts.is_empty());
+    let mut targets = targets.clone();
+    let has_accounts = targets.values().any(|targets| !targets.accounts.is_empty());
     for part in sealed.iter().filter(|_| has_accounts) {
-        if !note_addresses(parts, part.number, &mut gone, pace)? {
+        if !note_addresses(parts, part.number, &mut targets, pace)? {
             return Ok(None);
         }
     }
-    let gone = &gone;
+    let targets = &targets;
     record.retain(|number, _| sealed.iter().any(|part| part.number == *number));
     let mut erased = Erased::default();
     for (done, part) in sealed.iter().enumerate() {
         report(done, sealed.len());
         let Some(known) = contents(parts, part, record, pace)? else { return Ok(None) };
-        let may_have = |(realm, gone): (&u32, &Gone)| {
-            known.messages.get(realm).is_some_and(|messages| gone.may_be_in(messages))
+        let may_have = |(realm, targets): (&u32, &ErasureTargets)| {
+            known.messages.get(realm).is_some_and(|messages| targets.may_be_in(messages))
         };
-        if !gone.iter().any(may_have) {
+        if !targets.iter().any(may_have) {
             continue;
         }
-        match erase_part(parts, part.number, gone, pace)? {
+        match erase_part(parts, part.number, targets, pace)? {
             ErasedPart::Interrupted => return Ok(None),
             ErasedPart::Nothing => {}
             ErasedPart::Frames { frames, erased: now } => {
@@ -74,8 +74,8 @@ pub fn erase_parts(
             }
         }
         for (realm, messages) in &mut known.messages {
-            if let Some(gone) = gone.get(realm) {
-                *messages -= &gone.messages;
+            if let Some(targets) = targets.get(realm) {
+                *messages -= &targets.messages;
             }
         }
     }
@@ -87,11 +87,11 @@ pub fn erase_parts(
 fn note_addresses(
     parts: &dyn LogParts,
     number: u64,
-    gone: &mut BTreeMap<u32, Gone>,
+    targets: &mut BTreeMap<u32, ErasureTargets>,
     pace: &mut dyn FnMut(u64) -> bool,
 ) -> Result<bool, StoreError> {
     let mut visit = |realm: u32, _: u64, payload: &[u8]| {
-        let mut accounts = gone.get_mut(&realm).into_iter().flat_map(|gone| &mut gone.accounts);
+        let mut accounts = targets.get_mut(&realm).into_iter().flat_map(|targets| &mut targets.accounts);
         accounts.try_for_each(|account| account.note_addresses(payload)).map_err(unreadable)
     };
     Ok(parts.visit(number, &mut visit, pace)?)
@@ -123,11 +123,13 @@ fn contents<'r>(
 fn erase_part(
     parts: &dyn LogParts,
     number: u64,
-    gone: &BTreeMap<u32, Gone>,
+    targets: &BTreeMap<u32, ErasureTargets>,
     pace: &mut dyn FnMut(u64) -> bool,
 ) -> Result<ErasedPart, StoreError> {
-    let mut eraser = |realm: u32, sequence: u64, payload: &[u8]| match gone.get(&realm) {
-        Some(gone) if sequence > gone.kept_until => facts::erased_frame(payload, gone).map_err(unreadable),
+    let mut eraser = |realm: u32, sequence: u64, payload: &[u8]| match targets.get(&realm) {
+        Some(targets) if sequence > targets.kept_until => {
+            facts::erased_frame(payload, targets).map_err(unreadable)
+        }
         Some(_) | None => Ok(None),
     };
     Ok(parts.erase(number, &mut eraser, pace)?)

@@ -23,11 +23,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-mod noted;
+mod dirty_keys;
 mod opening;
 mod renew;
 
-use noted::Noted;
+use dirty_keys::DirtyKeys;
 pub use renew::recover_renewed;
 
 /// At most this many rows are removed in one batch.
@@ -42,13 +42,13 @@ pub struct Trees(Arc<Shared>);
 
 /// Whether a thread opens the trees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Opening {
+enum TreesOpening {
     #[default]
-    No,
+    None,
     /// Those who read and write wait for it.
-    Short,
+    Opening,
     /// It rebuilds them: those who write wait, and those who read get an error.
-    Long,
+    Rebuilding,
 }
 
 #[derive(Debug)]
@@ -57,14 +57,14 @@ struct Shared {
     cache_bytes: u64,
     /// `None` while the trees are closed.
     open: RwLock<Option<OpenTrees>>,
-    opening: Mutex<Opening>,
+    opening: Mutex<TreesOpening>,
     opened: Condvar,
     /// They are to be closed while a thread rebuilds them.
     is_stopping: Arc<AtomicBool>,
     /// How often they were opened.
     openings: AtomicU64,
     /// Held while rows are written.
-    noted: Mutex<Noted>,
+    dirty_keys: Mutex<DirtyKeys>,
     /// One `renew` at a time.
     renewing: Mutex<()>,
 }
@@ -79,7 +79,7 @@ impl Shared {
             opened: Condvar::default(),
             is_stopping: Arc::default(),
             openings: AtomicU64::default(),
-            noted: Mutex::default(),
+            dirty_keys: Mutex::default(),
             renewing: Mutex::default(),
         }
     }
@@ -136,7 +136,7 @@ impl Trees {
 
     /// Closes the trees. Errors of the disk are only logged: the journal has everything.
     pub fn close(&self) {
-        if *self.0.opening.lock() != Opening::No {
+        if *self.0.opening.lock() != TreesOpening::None {
             self.0.is_stopping.store(true, Ordering::Relaxed);
             self.wait();
             self.0.is_stopping.store(false, Ordering::Relaxed);
@@ -166,7 +166,7 @@ impl Trees {
             }
             drop(open);
             // They may be replaced since `wait`.
-            if *self.0.opening.lock() == Opening::No {
+            if *self.0.opening.lock() == TreesOpening::None {
                 return Err(StoreError::TreesClosed);
             }
         }
@@ -175,8 +175,8 @@ impl Trees {
     /// The rows for requests, which do not wait while the trees are rebuilt.
     pub(crate) fn readable(&self) -> Result<StateTree, StoreError> {
         match *self.0.opening.lock() {
-            Opening::Long => Err(StoreError::TreesRebuilding),
-            Opening::Short | Opening::No => Ok(()),
+            TreesOpening::Rebuilding => Err(StoreError::TreesRebuilding),
+            TreesOpening::Opening | TreesOpening::None => Ok(()),
         }?;
         self.state()
     }
@@ -313,10 +313,10 @@ impl Trees {
             if rows == 0 {
                 return Ok(removed);
             }
-            let mut noted = self.0.noted.lock();
-            noted.add(keys.iter().map(|key| &**key));
+            let mut dirty_keys = self.0.dirty_keys.lock();
+            dirty_keys.add(keys.iter().map(|key| &**key));
             state.apply_batch(batch)?;
-            drop(noted);
+            drop(dirty_keys);
             free_garbage(rows);
             removed += rows as u64;
         }
@@ -330,7 +330,7 @@ impl Trees {
     pub fn write(&self, batch: Vec<Applied>) -> Result<(), StoreError> {
         let mut progress = BTreeMap::new();
         // Also while the rows are prepared: they are read from the tree that they are written to.
-        let mut noted = self.0.noted.lock();
+        let mut dirty_keys = self.0.dirty_keys.lock();
         let state = self.state()?;
         // A chunk is put once for each of its messages; only its last state is written.
         let mut newest = Batch::new(&state);
@@ -341,7 +341,7 @@ impl Trees {
         let newest = newest.into_rows()?;
         let count = newest.len();
         let mut rows = sled::Batch::default();
-        noted.add(newest.iter().map(|(key, _)| &**key));
+        dirty_keys.add(newest.iter().map(|(key, _)| &**key));
         for (key, value) in newest {
             match value {
                 Some(value) => rows.insert(key, value),
@@ -350,7 +350,7 @@ impl Trees {
         }
         for (realm, progress) in progress {
             let key = Key::table(realm, records::Progress::ID).into_bytes();
-            noted.add(std::iter::once(&*key));
+            dirty_keys.add(std::iter::once(&*key));
             rows.insert(key, encode(&progress)?);
         }
         state.apply_batch(rows)?;

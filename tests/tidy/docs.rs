@@ -80,7 +80,7 @@ fn every_route_is_listed_in_the_reference() {
             .fold(route.path.to_owned(), |path, kind| path.replace(&format!(":{kind}}}"), "}"));
         let who = match route.login {
             Login::None => "anyone",
-            Login::Spectator | Login::Link => "account or visitor",
+            Login::Spectator | Login::SpectatorOrKeyInUrl => "account or visitor",
             Login::AccountOrBrowser => "account, or visitor below `/json`",
             Login::Account => "account",
             Login::KeyInUrl => "account, by `api_key`",

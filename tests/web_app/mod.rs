@@ -8,4 +8,4 @@ mod calls;
 mod files;
 mod install;
 mod page;
-mod visitors;
+mod spectators;

@@ -1,7 +1,8 @@
 //! Recipients of events about messages that were sent before, and about users (docs/api/events.md#event-rules).
 
 use model::{
-    Audience, Channel, ChannelId, Directory, EventKind, Message, MessageId, Spot, Subscription, User, UserId,
+    Audience, Channel, ChannelId, ConversationId, Directory, EventKind, Message, MessageId, Subscription,
+    User, UserId,
 };
 use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of};
@@ -72,17 +73,17 @@ pub struct Holder {
 pub fn holders(
     view: &View,
     directory: &Directory,
-    spot: Spot,
+    conversation: ConversationId,
     ids: &RoaringBitmap,
     (listening, is_replay): (Listening<'_>, bool),
 ) -> Vec<Holder> {
-    let channel = match spot {
-        Spot::Direct(recipient) => {
+    let channel = match conversation {
+        ConversationId::Direct(recipient) => {
             let users = directory.direct(recipient).map(|direct| direct.users.as_slice());
             let users = users.unwrap_or_default().iter().filter(|user| directory.is_active_user(**user));
             return users.map(|user| Holder { user: *user, part: None }).collect();
         }
-        Spot::Channel(channel) => channel,
+        ConversationId::Channel(channel) => channel,
     };
     let Some(record) = directory.channel(channel) else { return Vec::new() };
     let is_protected = is_protected(record);
@@ -124,10 +125,12 @@ fn is_protected(channel: &Channel) -> bool {
 }
 
 /// Whether the users who have any of some messages of one place have all of them.
-pub fn is_whole(directory: &Directory, spot: Spot) -> bool {
-    match spot {
-        Spot::Direct(_) => true,
-        Spot::Channel(channel) => directory.channel(channel).is_some_and(|record| !is_protected(record)),
+pub fn is_whole(directory: &Directory, conversation: ConversationId) -> bool {
+    match conversation {
+        ConversationId::Direct(_) => true,
+        ConversationId::Channel(channel) => {
+            directory.channel(channel).is_some_and(|record| !is_protected(record))
+        }
     }
 }
 
@@ -170,12 +173,12 @@ fn retained_users(
 pub fn receivers(
     view: &View,
     directory: &Directory,
-    spot: Spot,
+    conversation: ConversationId,
     message: &RoaringBitmap,
     (listening, is_replay): (Listening<'_>, bool),
 ) -> Vec<UserId> {
-    let Spot::Channel(channel) = spot else {
-        let holders = holders(view, directory, spot, message, (listening, is_replay));
+    let ConversationId::Channel(channel) = conversation else {
+        let holders = holders(view, directory, conversation, message, (listening, is_replay));
         return holders.into_iter().map(|one| one.user).collect();
     };
     let is_shared = directory.channel(channel).is_some_and(|record| {
@@ -225,10 +228,10 @@ pub fn channel_of(view: &View, id: MessageId, sent_to: ChannelId) -> Option<Chan
 }
 
 /// Where a message is now; `then` is where it was, and most often still is. None: it was deleted.
-pub fn spot_now(view: &View, id: MessageId, then: Spot) -> Option<Spot> {
+pub fn conversation_now(view: &View, id: MessageId, then: ConversationId) -> Option<ConversationId> {
     match then {
-        Spot::Direct(_) => Some(then),
-        Spot::Channel(channel) => channel_of(view, id, channel).map(Spot::Channel),
+        ConversationId::Direct(_) => Some(then),
+        ConversationId::Channel(channel) => channel_of(view, id, channel).map(ConversationId::Channel),
     }
 }
 
@@ -269,10 +272,16 @@ pub fn lost(
     lost
 }
 
-/// Whether a user can read a message that is at `spot`.
-pub fn can_read(view: &View, directory: &Directory, user: &User, spot: Spot, id: MessageId) -> bool {
+/// Whether a user can read a message that is in `conversation`.
+pub fn can_read(
+    view: &View,
+    directory: &Directory,
+    user: &User,
+    conversation: ConversationId,
+    id: MessageId,
+) -> bool {
     let received = || !view.accessible_among(user.id, &RoaringBitmap::from_iter([id.0])).is_empty();
-    rules::permissions::message::can_read(directory, user, spot, received)
+    rules::permissions::message::can_read(directory, user, conversation, received)
 }
 
 /// The channels that some messages are in now, each with those of them that are there.
@@ -296,7 +305,8 @@ pub fn can_read_any(view: &View, user: &User, channel: ChannelId, ids: &RoaringB
 
 /// Whether a message exists and a user can read it where it is now.
 pub fn can_read_now(view: &View, user: &User, message: &Message) -> bool {
-    let spot = spot_now(view, message.id, Spot::of(message));
+    let conversation = conversation_now(view, message.id, ConversationId::of(message));
     view.messages.all.contains(message.id.0)
-        && spot.is_some_and(|spot| can_read(view, &view.directory, user, spot, message.id))
+        && conversation
+            .is_some_and(|conversation| can_read(view, &view.directory, user, conversation, message.id))
 }

@@ -2,14 +2,14 @@
 
 use super::access;
 use super::context::{Announcements, EventContext};
-use super::pre_images::spot_of;
+use super::pre_images::conversation_of;
 use model::event::{
     ChangedContent, ChannelChange, Clients, MessageChange, MessageContext, MovedMessages, UnreadDetail,
 };
 use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement};
 use model::{
-    Audience, ChannelId, EventBody, Flag, FlagOp, Flags, Message, MessageFact, MessageId, Place, Reaction,
-    Spot, Submessage, User, UserId,
+    Audience, ChannelId, ConversationId, EventBody, Flag, FlagOp, Flags, Message, MessageFact, MessageId,
+    Place, Reaction, Submessage, User, UserId,
 };
 use roaring::RoaringBitmap;
 use rules::permissions::channel::sees_channel;
@@ -29,14 +29,14 @@ pub(super) fn announce(fact: &MessageFact, out: &mut Announcements<'_>) {
         MessageFact::FlagsChanged { user, flag, op, messages } => {
             flagged(*user, (*flag, *op), messages, out);
         }
-        MessageFact::ReactionAdded { message, spot, reaction: added } => {
-            reaction((*message, *spot), added, true, out);
+        MessageFact::ReactionAdded { message, conversation, reaction: added } => {
+            reaction((*message, *conversation), added, true, out);
         }
-        MessageFact::ReactionRemoved { message, spot, reaction: removed, .. } => {
-            reaction((*message, *spot), removed, false, out);
+        MessageFact::ReactionRemoved { message, conversation, reaction: removed, .. } => {
+            reaction((*message, *conversation), removed, false, out);
         }
-        MessageFact::SubmessageAdded { message, spot, submessage: added } => {
-            submessage((*message, *spot), added, out);
+        MessageFact::SubmessageAdded { message, conversation, submessage: added } => {
+            submessage((*message, *conversation), added, out);
         }
         // Clients learn of a conversation by its first message; old versions were hidden before.
         MessageFact::ConversationCreated(_) | MessageFact::HistoryErased { .. } => {}
@@ -64,7 +64,7 @@ pub fn message_body(view: &View, message: &Arc<Message>) -> Option<EventBody> {
 /// One request changed a message: first the events for users who lose messages by it, then for those who keep them.
 fn updated(update: &MessageUpdate, out: &mut Announcements<'_>) {
     let context = out.context;
-    let Some(origin) = spot_of(context.view, update) else { return };
+    let Some(origin) = conversation_of(context.view, update) else { return };
     if let Some(movement) = &update.movement {
         lost_by_move(movement, out);
     }
@@ -112,16 +112,16 @@ struct Recipients {
     of_move: Vec<(UserId, Flags)>,
 }
 
-fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: Spot) -> Recipients {
+fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: ConversationId) -> Recipients {
     let (context, view, target) = (out.context, out.context.view, update.target);
     let sent_to = match (&update.movement, origin) {
-        (Some(Movement { new_channel: Some(arrival), .. }), _) => Spot::Channel(arrival.channel),
+        (Some(Movement { new_channel: Some(arrival), .. }), _) => ConversationId::Channel(arrival.channel),
         (_, origin) => origin,
     };
     let (mut place, mut others) = (Some(sent_to), Vec::new());
     // In a replay other moves and deletions may have followed: access is decided by the current places.
-    if let (Spot::Channel(channel), true) = (sent_to, context.before.is_replay) {
-        place = access::channel_of(view, target, channel).map(Spot::Channel);
+    if let (ConversationId::Channel(channel), true) = (sent_to, context.before.is_replay) {
+        place = access::channel_of(view, target, channel).map(ConversationId::Channel);
         let moved = update.movement.iter().flat_map(|movement| movement.messages.iter());
         others = access::parts_of(view, &moved.map(|id| id.0).collect());
     }
@@ -144,7 +144,7 @@ fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: Spot) -> 
 }
 
 /// Candidates for `recipients`, sorted.
-fn affected(out: &Announcements<'_>, update: &MessageUpdate, origin: Spot) -> Vec<UserId> {
+fn affected(out: &Announcements<'_>, update: &MessageUpdate, origin: ConversationId) -> Vec<UserId> {
     let context = out.context;
     let mut users = context.before.readers.get(&out.position).cloned().unwrap_or_default();
     // Users who received the messages by the move; guests only if they could read them before.
@@ -171,13 +171,13 @@ fn affected(out: &Announcements<'_>, update: &MessageUpdate, origin: Spot) -> Ve
 /// could read the messages there.
 fn destination_subscribers<'m>(
     context: &'m EventContext<'_>,
-    origin: Spot,
+    origin: ConversationId,
     destination: ChannelId,
 ) -> impl Iterator<Item = UserId> + 'm {
     let before = context.before();
     let left = match origin {
-        Spot::Channel(channel) => before.channel(channel),
-        Spot::Direct(_) => None,
+        ConversationId::Channel(channel) => before.channel(channel),
+        ConversationId::Direct(_) => None,
     };
     let may_know = move |user: &User| {
         left.is_some_and(|left| match user.is_guest() {
@@ -203,11 +203,11 @@ fn flags_of(view: &View, user: UserId, id: MessageId) -> Flags {
     flags.with_if(Flag::ChannelWildcardMentioned, view.messages.channel_wildcard.contains(id.0))
 }
 
-fn change(out: &Announcements<'_>, update: &MessageUpdate, origin: Spot) -> MessageChange {
+fn change(out: &Announcements<'_>, update: &MessageUpdate, origin: ConversationId) -> MessageChange {
     let context = out.context;
     let channel = match origin {
-        Spot::Channel(id) => context.after.channel(id).map(|record| (id, record.name.clone())),
-        Spot::Direct(_) => None,
+        ConversationId::Channel(id) => context.after.channel(id).map(|record| (id, record.name.clone())),
+        ConversationId::Direct(_) => None,
     };
     let movement = update.movement.as_ref().map(|movement| MovedMessages {
         mode: movement.mode,
@@ -284,31 +284,38 @@ fn first_message_came(channel: ChannelId, messages: &MessageRanges, out: &mut An
 
 /// The recipients of reactions to a message and of parts of its widget, among those who can receive events: there is no other
 /// event of the fact, whose number could depend on it.
-fn access_set(context: &EventContext<'_>, id: MessageId, spot: Spot) -> Vec<UserId> {
+fn access_set(context: &EventContext<'_>, id: MessageId, conversation: ConversationId) -> Vec<UserId> {
     // In a replay it may be deleted by now, which has an event of its own.
     if !context.view.messages.all.contains(id.0) {
         return Vec::new();
     }
-    let Some(spot) = access::spot_now(context.view, id, spot) else { return Vec::new() };
+    let Some(conversation) = access::conversation_now(context.view, id, conversation) else {
+        return Vec::new();
+    };
     let ids = RoaringBitmap::from_iter([id.0]);
-    let holders = access::holders(context.view, context.after, spot, &ids, (context.listening, false));
+    let holders =
+        access::holders(context.view, context.after, conversation, &ids, (context.listening, false));
     holders.into_iter().map(|holder| holder.user).collect()
 }
 
 fn reaction(
-    (message, spot): (MessageId, Spot),
+    (message, conversation): (MessageId, ConversationId),
     reaction: &Reaction,
     is_added: bool,
     out: &mut Announcements<'_>,
 ) {
     let Some(user) = out.context.after.user(reaction.user).cloned() else { return };
     let body = EventBody::Reaction { message, reaction: reaction.clone(), user, is_added };
-    out.to(access_set(out.context, message, spot), body);
+    out.to(access_set(out.context, message, conversation), body);
 }
 
-fn submessage((message, spot): (MessageId, Spot), submessage: &Submessage, out: &mut Announcements<'_>) {
+fn submessage(
+    (message, conversation): (MessageId, ConversationId),
+    submessage: &Submessage,
+    out: &mut Announcements<'_>,
+) {
     let body = EventBody::Submessage { message, submessage: submessage.clone() };
-    out.to(access_set(out.context, message, spot), body);
+    out.to(access_set(out.context, message, conversation), body);
 }
 
 /// Flags of the user's own messages, without those that were deleted meanwhile.

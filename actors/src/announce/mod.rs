@@ -28,7 +28,7 @@ pub(crate) use bots::manages_bot;
 pub(crate) use context::EventContext;
 pub use context::summary;
 pub use pre_images::{PreImages, Texts, edits};
-pub use replay::{Replay, note};
+pub use replay::{Replay, pre_images_fact};
 pub(crate) use user_visibility::record_user_visibility;
 
 use context::Announcements;
@@ -83,7 +83,7 @@ fn announce(fact: &Fact, out: &mut Announcements<'_>) {
         Fact::Invitation(fact) => invitations::announce(fact, out),
         Fact::Attachment(fact) => attachments::announce(fact, out),
         Fact::Picture(fact) => pictures::announce(fact, out),
-        Fact::Queue(_) | Fact::Job(_) | Fact::PreImages(_) | Fact::Act(_) => {}
+        Fact::Queue(_) | Fact::Job(_) | Fact::PreImages(_) | Fact::Audit(_) => {}
     }
 }
 

@@ -3,7 +3,9 @@
 
 use super::access::{self, Holder, Listening};
 use model::fact::{DeletedFrom, MessageUpdate, Movement};
-use model::{ChannelFact, ChannelId, Directory, Fact, FolderId, Frame, MessageFact, MessageId, Spot, UserId};
+use model::{
+    ChannelFact, ChannelId, ConversationId, Directory, Fact, FolderId, Frame, MessageFact, MessageId, UserId,
+};
 use roaring::RoaringBitmap;
 use std::collections::{BTreeSet, HashMap};
 use storage::View;
@@ -83,14 +85,16 @@ impl PreImages {
             match fact {
                 MessageFact::Deleted { from, messages, by } => {
                     let ids = messages.iter().map(|id| id.0).collect();
-                    let spot = match from {
-                        DeletedFrom::Topic { channel, .. } => Spot::Channel(*channel),
-                        DeletedFrom::Direct(recipient) => Spot::Direct(*recipient),
+                    let conversation = match from {
+                        DeletedFrom::Topic { channel, .. } => ConversationId::Channel(*channel),
+                        DeletedFrom::Direct(recipient) => ConversationId::Direct(*recipient),
                     };
                     // The numbers of later events may not depend on who listens: with a requester, who always receives
                     // the event, it has all messages for all.
-                    let listening = listening.filter(|_| by.is_some() && access::is_whole(directory, spot));
-                    let holders = access::holders(view, directory, spot, &ids, (listening, is_replay));
+                    let listening =
+                        listening.filter(|_| by.is_some() && access::is_whole(directory, conversation));
+                    let holders =
+                        access::holders(view, directory, conversation, &ids, (listening, is_replay));
                     self.holders.insert(position, holders);
                 }
                 MessageFact::Updated(update) => {
@@ -117,12 +121,12 @@ impl PreImages {
         listening: Listening<'_>,
     ) {
         let among = (listening, self.is_replay);
-        let Some(spot) = spot_of(view, update) else { return };
+        let Some(conversation) = conversation_of(view, update) else { return };
         let target = RoaringBitmap::from_iter([update.target.0]);
-        self.readers.insert(position, access::receivers(view, directory, spot, &target, among));
+        self.readers.insert(position, access::receivers(view, directory, conversation, &target, among));
         if let Some(movement) = move_to_channel(update) {
             let ids = movement.messages.iter().map(|id| id.0).collect();
-            self.holders.insert(position, access::holders(view, directory, spot, &ids, among));
+            self.holders.insert(position, access::holders(view, directory, conversation, &ids, among));
         }
     }
 }
@@ -159,10 +163,10 @@ fn new_folders(frame: &Frame) -> BTreeSet<FolderId> {
 }
 
 /// Where the target of an update was before it; if it was only edited, where it is now.
-pub(super) fn spot_of(view: &View, update: &MessageUpdate) -> Option<Spot> {
+pub(super) fn conversation_of(view: &View, update: &MessageUpdate) -> Option<ConversationId> {
     match &update.movement {
-        Some(_) => Some(update.spot),
-        None => access::spot_now(view, update.target, update.spot),
+        Some(_) => Some(update.conversation),
+        None => access::conversation_now(view, update.target, update.conversation),
     }
 }
 
@@ -183,6 +187,6 @@ pub(super) fn changes_directory(fact: &Fact) -> bool {
         | Fact::Invitation(_)
         | Fact::Attachment(_)
         | Fact::PreImages(_)
-        | Fact::Act(_) => false,
+        | Fact::Audit(_) => false,
     }
 }

@@ -65,7 +65,7 @@ impl Replay {
 }
 
 /// The records that these facts replace, for the frame to store; none if undoing the facts needs no more than the facts.
-pub fn note(directory: &Directory, facts: &[Fact]) -> Option<Fact> {
+pub fn pre_images_fact(directory: &Directory, facts: &[Fact]) -> Option<Fact> {
     let mut found: Vec<Fact> = Vec::new();
     for fact in facts {
         if let Some(earlier) = record_before(directory, fact)

@@ -7,9 +7,9 @@ use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement, NewTopic}
 use model::picture::{PictureFact, RealmEmoji};
 use model::push::PushFact;
 use model::{
-    Channel, ChannelFact, ChannelId, EventBody, EventKind, EventKinds, GroupFact, GroupId, GroupSetting,
-    Message, MessageFact, MessageId, PersonalFact, Place, PropagateMode, Reaction, RealmFact, Role, Spot,
-    Subscription, SubscriptionFact, User, UserFact, UserGroup, UserId, VisibilityPolicy,
+    Channel, ChannelFact, ChannelId, ConversationId, EventBody, EventKind, EventKinds, GroupFact, GroupId,
+    GroupSetting, Message, MessageFact, MessageId, PersonalFact, Place, PropagateMode, Reaction, RealmFact,
+    Role, Subscription, SubscriptionFact, User, UserFact, UserGroup, UserId, VisibilityPolicy,
 };
 use std::sync::Arc;
 
@@ -318,8 +318,8 @@ fn message_and_reaction_go_to_subscribers_and_flags_to_their_owner() {
         emoji_code: "1f389".into(),
         reaction_type: "unicode_emoji".into(),
     };
-    let spot = Spot::Channel(VERONA);
-    let fact = Fact::Message(MessageFact::ReactionAdded { message: MessageId(1), spot, reaction });
+    let conversation = ConversationId::Channel(VERONA);
+    let fact = Fact::Message(MessageFact::ReactionAdded { message: MessageId(1), conversation, reaction });
     let events = announced_to(&mut view, vec![fact]);
     let [(EventBody::Reaction { is_added: true, .. }, to)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(to[..], [IAGO, HAMLET]);
@@ -349,15 +349,15 @@ fn changes_of_messages_are_for_those_who_listen() {
     let mut view = fixture::view();
     let message = sent(&view, 1);
     announced_to(&mut view, vec![Fact::Message(MessageFact::Sent { message, echo: None })]);
-    let (id, spot, messages) =
-        (MessageId(1), Spot::Channel(VERONA), MessageRanges::from_sorted([MessageId(1)]));
+    let (id, conversation, messages) =
+        (MessageId(1), ConversationId::Channel(VERONA), MessageRanges::from_sorted([MessageId(1)]));
     let reaction = Reaction {
         user: POLONIUS,
         emoji_name: "tada".into(),
         emoji_code: "1f389".into(),
         reaction_type: "unicode_emoji".into(),
     };
-    let added = MessageFact::ReactionAdded { message: id, spot, reaction };
+    let added = MessageFact::ReactionAdded { message: id, conversation, reaction };
     let movement = Movement {
         messages: messages.clone(),
         mode: PropagateMode::One,
@@ -368,7 +368,7 @@ fn changes_of_messages_are_for_those_who_listen() {
         is_resolve: false,
     };
     let (by, movement) = (IAGO, Some(movement));
-    let moved = MessageUpdate { target: id, by, at: START, spot, edited: None, movement };
+    let moved = MessageUpdate { target: id, by, at: START, conversation, edited: None, movement };
     let from = DeletedFrom::Topic { channel: VERONA, topic: "dinner".into() };
     let deleted = MessageFact::Deleted { from, messages, by: Some(IAGO) };
     for (fact, requester) in
@@ -429,7 +429,7 @@ fn organization_and_its_emoji_go_to_everyone_and_devices_to_their_owner() {
 fn replayed_frames_have_the_events_that_they_had() {
     let mut view = fixture::view();
     let facts = vec![channel(&view, CORE, |record| record.invite_only = false)];
-    let facts: Vec<Fact> = note(&view.directory, &facts).into_iter().chain(facts).collect();
+    let facts: Vec<Fact> = pre_images_fact(&view.directory, &facts).into_iter().chain(facts).collect();
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
     let before = PreImages::of(&view, &frame, None);
     view.apply(view.progress.sequence.next(), &frame).unwrap();

@@ -8,7 +8,7 @@ use super::{Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
 use crate::uploads::claims_of_edit;
 use model::fact::MessageUpdate;
-use model::{ChannelId, Fact, ListedAttachment, MessageFact, MessageId, Spot};
+use model::{ChannelId, ConversationId, Fact, ListedAttachment, MessageFact, MessageId};
 use rules::RuleError;
 use rules::permissions::edit::check_edit;
 
@@ -79,7 +79,7 @@ impl EditCommand {
         };
         let relocation = plan.movement.map(|plan| move_messages(context, user, target, plan)).transpose()?;
         let movement = relocation.as_ref().map(|relocation| relocation.movement(&self.topic_links));
-        let (by, at, spot) = (user.id, context.now, Spot::of(&target.message));
-        Ok((MessageUpdate { target: self.message, by, at, spot, edited, movement }, relocation))
+        let (by, at, conversation) = (user.id, context.now, ConversationId::of(&target.message));
+        Ok((MessageUpdate { target: self.message, by, at, conversation, edited, movement }, relocation))
     }
 }

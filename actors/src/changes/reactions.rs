@@ -2,7 +2,9 @@
 
 use super::{ConversationKey, Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
-use model::{Fact, MessageFact, MessageId, ReactionsLeft, Spot, SubscriptionFact, TopicKey, User, UserId};
+use model::{
+    ConversationId, Fact, MessageFact, MessageId, ReactionsLeft, SubscriptionFact, TopicKey, User, UserId,
+};
 use rules::custom_emoji::choices;
 use rules::permissions::edit::check_may_modify;
 use rules::reactions::{ProposedEmoji, check_reaction, find_own_reaction};
@@ -47,7 +49,7 @@ impl MessageCommand for ChangeReaction {
         let (directory, user) = (&context.view.directory, context.user(self.user)?);
         let received = || context.view.has(user.id, &target.message);
         check_may_modify(directory, user, &target.message, received)?;
-        let (message, spot) = (self.message, Spot::of(&target.message));
+        let (message, conversation) = (self.message, ConversationId::of(&target.message));
         let NamedEmoji { name, code, kind } = &self.emoji;
         let (name, code, kind) = (name.as_deref(), code.as_deref(), kind.as_deref());
         let custom = choices(directory);
@@ -55,13 +57,13 @@ impl MessageCommand for ChangeReaction {
             ReactionChange::Add => {
                 let proposed = ProposedEmoji { name: name.unwrap_or_default(), code, kind };
                 let reaction = check_reaction(&target.own, user.id, proposed, &custom)?;
-                let added = Fact::Message(MessageFact::ReactionAdded { message, spot, reaction });
+                let added = Fact::Message(MessageFact::ReactionAdded { message, conversation, reaction });
                 [added].into_iter().chain(follow(context, user, target)).collect()
             }
             ReactionChange::Remove => {
                 let reaction = find_own_reaction(&target.own, user.id, name, code, kind, &custom)?.clone();
                 let left = ReactionsLeft::without(&target.own, &reaction);
-                vec![Fact::Message(MessageFact::ReactionRemoved { message, spot, reaction, left })]
+                vec![Fact::Message(MessageFact::ReactionRemoved { message, conversation, reaction, left })]
             }
         };
         Ok(Decision::Decided((), facts))

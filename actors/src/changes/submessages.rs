@@ -5,7 +5,7 @@ use super::{Decision, DecisionContext, MessageCommand, Target};
 use crate::draft::Draft;
 use crate::error::DomainError;
 use crate::shard::Sequencer;
-use model::{Fact, MessageFact, MessageId, Spot, Submessage, UserId};
+use model::{ConversationId, Fact, MessageFact, MessageId, Submessage, UserId};
 use rules::RuleError;
 use rules::permissions::edit::check_may_modify;
 use rules::widgets::{WIDGET, check_submessage, widget_content};
@@ -41,8 +41,9 @@ impl MessageCommand for AddSubmessage {
             content: self.content.clone(),
             sender: user.id,
         };
-        let (message, spot) = (self.message, Spot::of(&target.message));
-        let mut facts = vec![Fact::Message(MessageFact::SubmessageAdded { message, spot, submessage })];
+        let (message, conversation) = (self.message, ConversationId::of(&target.message));
+        let mut facts =
+            vec![Fact::Message(MessageFact::SubmessageAdded { message, conversation, submessage })];
         facts.extend(is_vote.then(|| follow(context, user, target)).flatten());
         Ok(Decision::Decided((), facts))
     }

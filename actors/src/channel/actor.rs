@@ -41,7 +41,7 @@ pub struct ChannelActor {
     channels: Channels,
     queue: SerialQueue<Self>,
     /// Whether another actor has decided something about this channel that may not be durable yet.
-    has_learned: bool,
+    has_unpublished_facts: bool,
     /// The generation of the shard that the state is from.
     generation: u64,
 }
@@ -64,7 +64,7 @@ impl ChannelActor {
             fanout: fanout.clone(),
             channels: channels.clone(),
             queue: SerialQueue::used_at(realm.clock.monotonic()),
-            has_learned: false,
+            has_unpublished_facts: false,
             generation: committer.generation(),
         })
     }
@@ -169,7 +169,7 @@ impl ChannelActor {
     fn refresh(&mut self) {
         let generation = self.committer.generation();
         if self.generation != generation {
-            (self.generation, self.has_learned) = (generation, false);
+            (self.generation, self.has_unpublished_facts) = (generation, false);
             self.reload();
         }
     }
@@ -200,7 +200,7 @@ impl ChannelActor {
     ) -> Result<(Sequencer, UnsubscribedPart, Vec<Fact>), DomainError> {
         let ids = self.committer.ids(self.realm.id)?;
         check_unsubscribe(&self.realm.directory(), self.id, &users, by)?;
-        let mut removed = self.state.unsubscribe(&users);
+        let mut removed = self.state.subscribed_among(&users);
         let not_subscribed = users.into_iter().filter(|user| !removed.contains(user)).collect();
         let unread = UnreadPart::of(&self.realm.view.read(), self.id, &removed, FLAG_RANGES_MAX);
         let left = removed.split_off(unread.fitting.len());
@@ -299,7 +299,7 @@ impl Handler<RunNext> for ChannelActor {
         let is_changing = self.committer.uncommitted_channel(self.realm.id, self.id).is_some()
             || self.committer.is_awaiting_messages(self.realm.id, self.id);
         let is_working = self.committer.ids(self.realm.id).is_ok();
-        if (std::mem::take(&mut self.has_learned) || is_changing) && is_working {
+        if (std::mem::take(&mut self.has_unpublished_facts) || is_changing) && is_working {
             return self.schedule_next(ctx);
         }
         self.run_next(ctx);
@@ -347,7 +347,7 @@ impl Handler<ApplyFacts> for ChannelActor {
             return;
         }
         facts.iter().for_each(|fact| self.state.apply(fact));
-        self.has_learned = true;
+        self.has_unpublished_facts = true;
     }
 }
 

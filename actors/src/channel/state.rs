@@ -192,7 +192,7 @@ impl ChannelState {
     }
 
     /// The users of a list that are subscribed.
-    pub fn unsubscribe(&self, users: &[UserId]) -> Vec<UserId> {
+    pub fn subscribed_among(&self, users: &[UserId]) -> Vec<UserId> {
         users.iter().copied().filter(|user| self.is_subscribed(*user)).collect()
     }
 
@@ -208,7 +208,7 @@ impl ChannelState {
             }
             Change::Account { user, is_active, last } => {
                 self.change_subscription(user, |subscription| match is_active {
-                    true => subscription.go_on(last),
+                    true => subscription.resume(last),
                     false => subscription.pause(last),
                 });
             }

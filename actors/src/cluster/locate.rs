@@ -1,6 +1,6 @@
 //! Which node answers for an organization.
 
-use super::{Cluster, Visit};
+use super::{Cluster, RequestGuard};
 use crate::server::Server;
 use model::RealmId;
 use postgres::Slot;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 /// Where a request for an organization goes.
 pub enum Located {
-    /// This node owns it. It is not moved before the visit ends.
-    Here(Visit),
+    /// This node owns it. It is not moved before the request ends.
+    Here(RequestGuard),
     /// Another node owns it.
     There(Address),
     /// It is being opened or moved, or its owner is gone and no other node has taken it yet.
@@ -59,7 +59,7 @@ impl Cluster {
     pub fn locate(self: &Arc<Self>, server: &Server, subdomain: &str) -> Located {
         let table = self.table();
         let Some(found) = table.organization(subdomain) else {
-            return self.locate_departed(server, &table, subdomain);
+            return self.locate_relocated_out(server, &table, subdomain);
         };
         let Some(slot) = table.slots.get(&found.slot) else { return Located::Moving };
         if !self.owns(slot) {
@@ -73,8 +73,8 @@ impl Cluster {
             return Located::Lapsed;
         }
         let id = RealmId(found.realm);
-        let visit = server.realm(id).and_then(|handle| self.visits.enter(handle));
-        visit.map_or(Located::Moving, Located::Here)
+        let guard = server.realm(id).and_then(|handle| self.in_flight.enter(handle));
+        guard.map_or(Located::Moving, Located::Here)
     }
 
     /// Reads the tables again soon.

@@ -5,17 +5,17 @@
 //! what is to be moved here, gives away what is to be moved away, and takes what has no live owner. The epoch of the log
 //! protects an organization from two owners; everything here only decides who tries.
 
-mod departing;
-mod leaving;
+mod handover;
+mod in_flight;
 mod locate;
 mod opening;
 mod operator;
 pub mod options;
 mod reconcile;
 mod relocate;
+mod relocated_out;
 mod shared;
 mod standby;
-mod visits;
 
 use crate::DomainError;
 use hmac::{Hmac, Mac};
@@ -32,14 +32,14 @@ use storage::codec::RECORDS;
 use storage::folder::SECRET_BYTES;
 use tokio::sync::{RwLock, Semaphore};
 
+use in_flight::InFlightRequests;
+pub use in_flight::RequestGuard;
 pub use locate::{Address, Located, NodeStatus};
 pub use operator::{NodeLine, Operator, PlacedOrganization};
 pub use options::{ClusterOptions, OpenShared};
 pub use postgres::PgError;
 pub use relocate::{Incoming, Outgoing, RelocateError, Relocated, Step, cancel_move_to_cluster};
 pub use storage::shared::SharedFolder;
-pub use visits::Visit;
-use visits::Visits;
 
 /// Slots that are given away at a time.
 const GIVEN_AT_ONCE: usize = 2;
@@ -51,11 +51,11 @@ pub struct Cluster {
     pub(crate) control: Control,
     pub(crate) own: Identity,
     pub(crate) options: ClusterOptions,
-    visits: Arc<Visits>,
+    in_flight: Arc<InFlightRequests>,
     /// Slots that a task works on.
     busy: Mutex<HashSet<i32>>,
     /// To give slots away.
-    turns: Semaphore,
+    permits: Semaphore,
     /// To load organizations before they are this node's.
     loads: Semaphore,
     /// Organizations that were loaded before they are this node's, or that it follows.
@@ -96,9 +96,9 @@ impl Cluster {
             control,
             own: Identity { name: options.node.clone(), incarnation: 0 },
             options: options.clone(),
-            visits: Arc::default(),
+            in_flight: Arc::default(),
             busy: Mutex::default(),
-            turns: Semaphore::new(GIVEN_AT_ONCE),
+            permits: Semaphore::new(GIVEN_AT_ONCE),
             loads: Semaphore::new(LOADED_AT_ONCE),
             prepared: Mutex::default(),
             followed: Mutex::default(),

@@ -36,7 +36,7 @@ impl Cluster {
             )));
         }
         self.register()?;
-        self.leave_first_mark(&folder.bases());
+        self.write_first_marker(&folder.bases());
         let log_options = PgLogOptions {
             guard: Some(self.guard()),
             requirements: super::requirements(&self.options),
@@ -195,7 +195,7 @@ impl Server {
         let Some(OpenedHere { view, epoch, replayed }) = opened else { return Ok(false) };
         let sequence = view.progress.sequence;
         self.start_owned(view, epoch).await?;
-        cluster.visits.open(realm);
+        cluster.in_flight.open(realm);
         metrics::counter!("millstream_cluster_opened_total").increment(1);
         metrics::counter!("millstream_cluster_opened_frames_total").increment(replayed);
         let millis = start.elapsed().as_millis();

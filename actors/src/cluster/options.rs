@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 use std::time::Duration;
-use storage::backup::Place;
+use storage::backup::FileStore;
 
 /// Opens the place that all nodes share, given the name of the cluster and a name that no other process has.
-pub type OpenShared = Arc<dyn Fn(&str, &str) -> Result<Box<dyn Place>, String> + Send + Sync>;
+pub type OpenShared = Arc<dyn Fn(&str, &str) -> Result<Box<dyn FileStore>, String> + Send + Sync>;
 
 /// How a server takes part in a cluster.
 #[derive(Clone)]

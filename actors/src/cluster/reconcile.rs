@@ -174,7 +174,7 @@ impl Server {
             return;
         }
         self.close_lost(cluster, &table).await;
-        self.close_departed(cluster, &table);
+        self.close_relocated_out(cluster, &table);
         let used: BTreeSet<i32> = table.organizations.values().map(|found| found.slot).collect();
         for slot in used.iter().filter_map(|slot| table.slots.get(slot)) {
             let is_running = table.in_slot(slot.slot).all(|realm| self.realm(RealmId(realm)).is_some());

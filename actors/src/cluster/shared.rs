@@ -75,7 +75,7 @@ impl Cluster {
     }
 
     /// Shows the other nodes that this one uses the same files. Returns whether it could.
-    fn leave_mark(&self, store: &SharedStore) -> bool {
+    fn write_marker(&self, store: &SharedStore) -> bool {
         let left = store.mark(&self.own.name, self.own.incarnation);
         if let Err(error) = &left {
             tracing::warn!(%error, "the files that all nodes share cannot be written");
@@ -85,9 +85,9 @@ impl Cluster {
 
     /// Shows the other nodes that this one, which has just joined, uses the same files: nothing is archived while a node has left no
     /// mark. On a thread of its own, because a bucket is used through a runtime, and the caller may be on another one.
-    pub(super) fn leave_first_mark(&self, bases: &Path) {
+    pub(super) fn write_first_marker(&self, bases: &Path) {
         let leave = || match self.shared_store(bases) {
-            Ok(Some(store)) => _ = self.leave_mark(&store),
+            Ok(Some(store)) => _ = self.write_marker(&store),
             Ok(None) => {}
             Err(error) => tracing::warn!(%error, "the files that all nodes share cannot be used"),
         };
@@ -97,12 +97,12 @@ impl Cluster {
     }
 
     /// Live nodes that do not use the same files: what is archived would be lost to them.
-    fn strangers(&self, store: &SharedStore) -> Result<Vec<String>, StoreError> {
+    fn nodes_without_marker(&self, store: &SharedStore) -> Result<Vec<String>, StoreError> {
         let table = self.table();
         let live = table.nodes.values().filter(|node| node.is_alive());
         let live: Vec<(&str, i64)> =
             live.map(|node| (node.identity.name.as_str(), node.identity.incarnation)).collect();
-        Ok(store.strangers(&live)?.into_iter().map(str::to_owned).collect())
+        Ok(store.nodes_without_marker(&live)?.into_iter().map(str::to_owned).collect())
     }
 }
 
@@ -119,7 +119,7 @@ fn run(server: &Weak<Server>, cluster: &Arc<Cluster>, bases: &Path, is_stopping:
             }
             continue;
         };
-        is_marked = is_marked || cluster.leave_mark(store);
+        is_marked = is_marked || cluster.write_marker(store);
         server.keep_shared(cluster, (store, &pace), &mut known);
     }
 }
@@ -197,10 +197,10 @@ impl Server {
         }
         let Some(keep) = cluster.options.log_keep.filter(|_| known.may_trim()) else { return Ok(()) };
         known.trimmed = Some(Instant::now());
-        let strangers = cluster.strangers(store)?;
-        if !strangers.is_empty() {
+        let nodes_without_marker = cluster.nodes_without_marker(store)?;
+        if !nodes_without_marker.is_empty() {
             tracing::warn!(
-                nodes = strangers.join(", "),
+                nodes = nodes_without_marker.join(", "),
                 "these nodes do not share the files; nothing is archived"
             );
             return Ok(());

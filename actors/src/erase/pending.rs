@@ -6,7 +6,7 @@ use crate::server::Server;
 use model::User;
 use rules::settings::realm_text;
 use std::collections::BTreeMap;
-use storage::erase::{EraseRecord, Gone, GoneAccount, RealmRecord};
+use storage::erase::{AccountErasure, EraseRecord, ErasureTargets, RealmRecord};
 
 /// The number of deleted messages whose contents are not erased.
 pub(super) fn messages(server: &Server, record: &EraseRecord) -> u64 {
@@ -21,8 +21,12 @@ pub(super) fn messages(server: &Server, record: &EraseRecord) -> u64 {
 }
 
 /// What is to be erased of an organization.
-pub(super) fn gone(server: &Server, realm: &RealmHandle, known: &RealmRecord) -> Result<Gone, DomainError> {
-    Ok(Gone {
+pub(super) fn targets(
+    server: &Server,
+    realm: &RealmHandle,
+    known: &RealmRecord,
+) -> Result<ErasureTargets, DomainError> {
+    Ok(ErasureTargets {
         messages: realm.read(|view| view.deleted_messages() - &known.messages),
         histories: histories(server, realm, known)?,
         accounts: accounts(realm, known),
@@ -53,8 +57,8 @@ fn histories(
 }
 
 /// Deleted accounts whose data is to be erased.
-fn accounts(realm: &RealmHandle, known: &RealmRecord) -> Vec<GoneAccount> {
+fn accounts(realm: &RealmHandle, known: &RealmRecord) -> Vec<AccountErasure> {
     let directory = realm.directory();
     let deleted = directory.users().filter(|user| user.is_deleted() && !known.users.contains(user.id.0));
-    deleted.map(|user| GoneAccount::new(User::clone(user), &directory)).collect()
+    deleted.map(|user| AccountErasure::new(User::clone(user), &directory)).collect()
 }

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use storage::base::Bases;
 use storage::checkpoint::Pace;
-use storage::erase::{EraseRecord, Gone, RealmRecord, erase_parts};
+use storage::erase::{EraseRecord, ErasureTargets, RealmRecord, erase_parts};
 use storage::{Checkpoints, StoreError};
 
 /// How often it is looked whether something is done that others do.
@@ -55,7 +55,7 @@ pub(super) struct Run<'r> {
 /// An organization with what is to be erased of it.
 struct Target {
     realm: RealmHandle,
-    gone: Gone,
+    gone: ErasureTargets,
 }
 
 impl<'r> Run<'r> {
@@ -111,7 +111,7 @@ impl<'r> Run<'r> {
         let (mut targets, new) = (Vec::new(), RealmRecord::default());
         for realm in self.server.realms() {
             let known = record.realms.get(&realm.id().0).unwrap_or(&new);
-            let gone = pending::gone(self.server, &realm, known)?;
+            let gone = pending::targets(self.server, &realm, known)?;
             if !gone.is_empty() {
                 targets.push(Target { realm, gone });
             }
@@ -171,7 +171,7 @@ impl<'r> Run<'r> {
         erased: &mut Erased,
     ) -> Result<bool, DomainError> {
         for (shard, log) in (0..).zip(self.server.logs()) {
-            let gone: BTreeMap<u32, Gone> = targets
+            let gone: BTreeMap<u32, ErasureTargets> = targets
                 .iter()
                 .filter(|target| self.server.placement.shard(target.realm.id()) == shard as usize)
                 .map(|target| (target.realm.id().0, target.gone.clone()))

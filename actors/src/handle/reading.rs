@@ -10,7 +10,7 @@ use crate::outbox::FailedAttempts;
 use crate::queries::{
     self, FlagSelection, HistorySnapshot, MessageSnapshot, Narrowed, ReadScope, select_flags, select_unread,
 };
-use crate::search::{self, Found};
+use crate::search::{self, SearchCandidates};
 use model::job::{Job, TaskKind};
 use model::{Directory, Flag, FlagOp, JobId, Message, MessageId, QueueRecord, User, UserId};
 use rules::RuleError;
@@ -120,7 +120,7 @@ impl RealmHandle {
     pub fn narrow<T, E: From<RuleError>>(
         &self,
         asker: Option<&User>,
-        narrow: (&[Term], Option<&Found>),
+        narrow: (&[Term], Option<&SearchCandidates>),
         check: impl FnOnce() -> Result<(), E>,
         select: impl FnOnce(&Narrowed<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
@@ -136,7 +136,7 @@ impl RealmHandle {
     ///
     /// # Errors
     /// `SearchUnavailable`, `SearchNotReady`, `Storage`.
-    pub fn find_text(&self, text: &str) -> Result<Found, DomainError> {
+    pub fn find_text(&self, text: &str) -> Result<SearchCandidates, DomainError> {
         search::find(&self.shared, text)
     }
 
@@ -144,7 +144,7 @@ impl RealmHandle {
     ///
     /// # Errors
     /// `SearchTooBroad`, `Storage`.
-    pub fn check_found(&self, found: &mut Found, ids: &[MessageId]) -> Result<(), DomainError> {
+    pub fn check_found(&self, found: &mut SearchCandidates, ids: &[MessageId]) -> Result<(), DomainError> {
         found.check(&self.shared, ids)
     }
 

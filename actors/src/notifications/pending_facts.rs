@@ -20,7 +20,7 @@ pub(super) struct PendingFacts {
     pub affects_all: bool,
     pub edited: BTreeSet<MessageId>,
     /// Whether the organization was created again, so that the position of the reader is another one.
-    pub restarted: bool,
+    pub was_reset: bool,
 }
 
 /// The state that threads share.
@@ -76,7 +76,7 @@ impl Notifications {
                 | Fact::Picture(_)
                 | Fact::Attachment(_)
                 | Fact::PreImages(_)
-                | Fact::Act(_) => false,
+                | Fact::Audit(_) => false,
             };
         }
         if has_work {
@@ -120,9 +120,9 @@ impl Notifications {
     }
 
     /// Lets the reader continue from the position in the view, because the organization was created again.
-    pub fn restart(&self) {
+    pub fn reset(&self) {
         self.add(|pending_facts| {
-            *pending_facts = PendingFacts { restarted: true, ..PendingFacts::default() }
+            *pending_facts = PendingFacts { was_reset: true, ..PendingFacts::default() }
         });
         self.woken.notify_one();
     }

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum number of messages that are processed for one plan.
 const MESSAGES_MAX: usize = 200;
 /// Maximum number of messages, and of users considered for each, of a plan that is made on the thread of the shard.
-const FEW: usize = 32;
+const INLINE_PLAN_MAX: usize = 32;
 /// Maximum number of users in the jobs of one plan, because frames are bounded.
 const NAMES_MAX: usize = 20_000;
 /// Maximum number of users in one push job.
@@ -108,16 +108,19 @@ impl Plan {
         let PendingFacts { readers, affects_all, edited, .. } = pending_facts;
         if *affects_all
             || !edited.is_empty()
-            || readers.len() > FEW
+            || readers.len() > INLINE_PLAN_MAX
             || wanted.mail && missed::is_any_due(realm)
         {
             return false;
         }
         let view = realm.view.read();
         let mut ids = view.messages.all.range(upto.0.saturating_add(1)..).map(MessageId);
-        let has_few =
-            |id| view.recent.get(id).is_some_and(|message| has_few_candidates(&view.directory, message, FEW));
-        let are_small = ids.by_ref().take(FEW).all(has_few);
+        let has_few = |id| {
+            view.recent
+                .get(id)
+                .is_some_and(|message| has_few_candidates(&view.directory, message, INLINE_PLAN_MAX))
+        };
+        let are_small = ids.by_ref().take(INLINE_PLAN_MAX).all(has_few);
         are_small && ids.next().is_none()
     }
 

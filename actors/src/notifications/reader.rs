@@ -85,7 +85,7 @@ impl Reader {
                 return None;
             }
             let pending_facts = self.realm.notifications.take();
-            if pending_facts.restarted {
+            if pending_facts.was_reset {
                 let stored = self.realm.view.read().directory.notification_cursor();
                 cursor = Cursor { upto: stored.unwrap_or(MessageId::ZERO), edits: SeenEdits::default() };
             }
@@ -119,7 +119,7 @@ impl Reader {
     async fn commit(&self, mut facts: Vec<Fact>, upto: MessageId) -> Result<(), DomainError> {
         facts.push(Fact::Push(Box::new(PushFact::NotificationCursorMoved(upto))));
         loop {
-            match self.committer.commit_upkeep(&self.realm, facts.clone()).await {
+            match self.committer.commit_essential(&self.realm, facts.clone()).await {
                 Err(DomainError::Overloaded) => tokio::time::sleep(RETRY_DELAY).await,
                 Err(DomainError::Paused(_)) if !self.realm.notifications.is_stopping() => {
                     tokio::time::sleep(RETRY_DELAY).await;

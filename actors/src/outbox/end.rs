@@ -47,7 +47,7 @@ impl Worker {
     async fn store(&self, end: JobEnd, followup: Option<&Followup>) -> Result<(), DomainError> {
         let realm = &self.handle;
         match followup {
-            None => self.committer.commit_upkeep(&self.realm, vec![end.into()]).await,
+            None => self.committer.commit_essential(&self.realm, vec![end.into()]).await,
             Some(Followup::Decide(decide)) => realm.execute(EndJob { end, decide: decide.clone() }).await,
             Some(Followup::SendToChannel(draft)) => {
                 realm.send_to_channel_ending((**draft).clone(), Some(end.into())).await.map(drop)

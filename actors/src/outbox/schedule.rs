@@ -25,7 +25,7 @@ struct Known {
 
 /// A destination of jobs.
 #[derive(Debug, Default)]
-struct Place {
+struct DestinationQueue {
     waiting: BTreeSet<(Timestamp, JobId)>,
     under_way: usize,
     is_failing: bool,
@@ -35,7 +35,7 @@ struct Place {
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     jobs: HashMap<JobId, Known>,
-    places: BTreeMap<Lane, Place>,
+    queues: BTreeMap<Lane, DestinationQueue>,
     under_way: BTreeMap<TaskKind, usize>,
 }
 
@@ -46,25 +46,25 @@ impl Schedule {
             return;
         }
         self.jobs.insert(id, Known { lane, tries: 0, first_due: due, due: Some(due) });
-        self.places.entry(lane).or_default().waiting.insert((due, id));
+        self.queues.entry(lane).or_default().waiting.insert((due, id));
     }
 
     /// The job to begin now, with the number of the attempt; `None` if no job is due, or all due ones wait for others.
     pub fn begin(&mut self, now: Timestamp) -> Option<(JobId, u32)> {
-        let has_room = |lane: &Lane, place: &Place| {
-            let max = if place.is_failing { 1 } else { LANE_UNDER_WAY_MAX };
+        let has_room = |lane: &Lane, queue: &DestinationQueue| {
+            let max = if queue.is_failing { 1 } else { LANE_UNDER_WAY_MAX };
             let of_kind = self.under_way.get(&lane.kind).copied().unwrap_or_default();
-            place.under_way < max && of_kind < KIND_UNDER_WAY_MAX
+            queue.under_way < max && of_kind < KIND_UNDER_WAY_MAX
         };
-        let open = self.places.iter().filter(|(lane, place)| has_room(lane, place));
-        let next = open.filter_map(|(lane, place)| Some((*place.waiting.first()?, *lane))).min()?;
+        let open = self.queues.iter().filter(|(lane, queue)| has_room(lane, queue));
+        let next = open.filter_map(|(lane, queue)| Some((*queue.waiting.first()?, *lane))).min()?;
         let ((due, id), lane) = next;
         if due > now {
             return None;
         }
-        let place = self.places.get_mut(&lane)?;
-        place.waiting.remove(&(due, id));
-        place.under_way += 1;
+        let queue = self.queues.get_mut(&lane)?;
+        queue.waiting.remove(&(due, id));
+        queue.under_way += 1;
         *self.under_way.entry(lane.kind).or_default() += 1;
         let known = self.jobs.get_mut(&id)?;
         known.due = None;
@@ -78,9 +78,9 @@ impl Schedule {
         let due = Timestamp(now.0 + wait_millis);
         known.due = Some(due);
         let lane = known.lane;
-        self.leave(lane, |place| {
-            place.is_failing = true;
-            place.waiting.insert((due, id));
+        self.leave(lane, |queue| {
+            queue.is_failing = true;
+            queue.waiting.insert((due, id));
         });
     }
 
@@ -88,10 +88,10 @@ impl Schedule {
     pub fn end(&mut self, id: JobId, was_reached: bool) {
         let Some(known) = self.jobs.remove(&id) else { return };
         match known.due {
-            None => self.leave(known.lane, |place| place.is_failing = !was_reached),
+            None => self.leave(known.lane, |queue| queue.is_failing = !was_reached),
             Some(due) => {
-                if let Some(place) = self.places.get_mut(&known.lane) {
-                    place.waiting.remove(&(due, id));
+                if let Some(queue) = self.queues.get_mut(&known.lane) {
+                    queue.waiting.remove(&(due, id));
                 }
                 self.tidy(known.lane);
             }
@@ -108,21 +108,21 @@ impl Schedule {
         self.under_way.values().sum()
     }
 
-    fn leave(&mut self, lane: Lane, change: impl FnOnce(&mut Place)) {
+    fn leave(&mut self, lane: Lane, change: impl FnOnce(&mut DestinationQueue)) {
         if let Some(count) = self.under_way.get_mut(&lane.kind) {
             *count = count.saturating_sub(1);
         }
-        if let Some(place) = self.places.get_mut(&lane) {
-            place.under_way = place.under_way.saturating_sub(1);
-            change(place);
+        if let Some(queue) = self.queues.get_mut(&lane) {
+            queue.under_way = queue.under_way.saturating_sub(1);
+            change(queue);
         }
         self.tidy(lane);
     }
 
     /// Removes a destination without jobs.
     fn tidy(&mut self, lane: Lane) {
-        if self.places.get(&lane).is_some_and(|place| place.under_way == 0 && place.waiting.is_empty()) {
-            self.places.remove(&lane);
+        if self.queues.get(&lane).is_some_and(|queue| queue.under_way == 0 && queue.waiting.is_empty()) {
+            self.queues.remove(&lane);
         }
     }
 }
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(begin_all(&mut schedule, 99), [] as [u64; 0], "what ended while it waited is not begun");
         schedule.end(JobId(2), true);
         schedule.end(JobId(3), true);
-        assert!(schedule.jobs.is_empty() && schedule.places.is_empty() && schedule.under_way() == 0);
+        assert!(schedule.jobs.is_empty() && schedule.queues.is_empty() && schedule.under_way() == 0);
     }
 
     #[test]

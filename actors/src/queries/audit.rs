@@ -1,11 +1,11 @@
 //! The newest administrative acts, for owners and the operator.
 
 use crate::handle::RealmHandle;
-use model::{RecordedAct, Sequence, Timestamp, UserId};
+use model::{RecordedAuditEntry, Sequence, Timestamp, UserId};
 use std::sync::Arc;
 
-/// Acts that one query looks at.
-const LOOKED_AT_MAX: usize = 10_000;
+/// Acts that one query scans.
+const SCANNED_MAX: usize = 10_000;
 
 /// Which acts are wanted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +22,7 @@ pub struct ActFilter {
 /// Acts with their ids, the newest first.
 #[derive(Clone, Debug, Default)]
 pub struct ActPage {
-    pub acts: Vec<(Sequence, Arc<RecordedAct>)>,
+    pub acts: Vec<(Sequence, Arc<RecordedAuditEntry>)>,
     /// Older acts may follow before this one.
     pub next: Option<Sequence>,
 }
@@ -32,17 +32,17 @@ pub fn acts(realm: &RealmHandle, filter: &ActFilter) -> ActPage {
     realm.read(|view| {
         let mut page = ActPage::default();
         let mut last = None;
-        for (looked_at, (sequence, act)) in view.acts.before(filter.before).enumerate() {
-            if filter.since.is_some_and(|since| act.at < since) {
+        for (scanned, (sequence, entry)) in view.acts.before(filter.before).enumerate() {
+            if filter.since.is_some_and(|since| entry.at < since) {
                 return page;
             }
-            if page.acts.len() >= filter.limit || looked_at >= LOOKED_AT_MAX {
+            if page.acts.len() >= filter.limit || scanned >= SCANNED_MAX {
                 page.next = last;
                 return page;
             }
             last = Some(sequence);
-            if filter.user.is_none_or(|user| act.concerns(user)) {
-                page.acts.push((sequence, act.clone()));
+            if filter.user.is_none_or(|user| entry.concerns(user)) {
+                page.acts.push((sequence, entry.clone()));
             }
         }
         page

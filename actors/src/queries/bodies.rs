@@ -9,7 +9,7 @@ use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::shared::RealmShared;
 use model::history::{CARRIED_EDITS_BYTES_MAX, CARRIED_EDITS_MAX};
-use model::{EditEntry, Flags, HistoryBound, Message, MessageId, Sequence, Spot, User, UserId};
+use model::{ConversationId, EditEntry, Flags, HistoryBound, Message, MessageId, Sequence, User, UserId};
 use std::collections::HashMap;
 use std::sync::Arc;
 use storage::View;
@@ -35,12 +35,12 @@ impl MessageSnapshot {
     /// without an account) may read them.
     pub fn take(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Self {
         let (in_memory, relocations) = (view.recent.among(ids), view.relocations(ids));
-        let spot_of = |index: usize| {
+        let conversation_of = |index: usize| {
             let message =
                 in_memory[index].as_ref().filter(|message| !relocations.contains_key(&message.id))?;
-            Some(Spot::of(message))
+            Some(ConversationId::of(message))
         };
-        let flags = asker.map(|asker| view.flags_among(asker.id, ids, spot_of));
+        let flags = asker.map(|asker| view.flags_among(asker.id, ids, conversation_of));
         let unread = ids.iter().zip(&in_memory).filter(|(_, message)| message.is_none());
         let stored: Vec<MessageId> = unread.map(|(id, _)| *id).collect();
         let changes = stored.iter().map(|id| (*id, view.changes_of(*id)));

@@ -3,26 +3,28 @@
 use model::{MessageId, User};
 use roaring::RoaringBitmap;
 use rules::narrow::Conversation;
-use rules::permissions::message::{Spot, can_anybody_read, can_read};
+use rules::permissions::message::{ConversationId, can_anybody_read, can_read};
 use storage::View;
 use storage::view::Location;
 
-/// Whether a user (none: without an account) may read the message that is or was at `spot`.
-pub fn may_read(view: &View, asker: Option<&User>, spot: Spot, id: MessageId) -> bool {
+/// Whether a user (none: without an account) may read the message that is or was in `conversation_id`.
+pub fn may_read(view: &View, asker: Option<&User>, conversation_id: ConversationId, id: MessageId) -> bool {
     match asker {
-        Some(asker) => can_read(&view.directory, asker, spot, || view.has_at(asker.id, spot, id)),
-        None => can_anybody_read(&view.directory, spot),
+        Some(asker) => {
+            can_read(&view.directory, asker, conversation_id, || view.has_at(asker.id, conversation_id, id))
+        }
+        None => can_anybody_read(&view.directory, conversation_id),
     }
 }
 
 /// The conversation of a message, if it exists and may be read.
 pub fn locate(view: &View, asker: Option<&User>, id: MessageId) -> Option<Conversation> {
     let conversation = find(view, id)?;
-    let spot = match &conversation {
-        Conversation::Topic(channel, _) => Spot::Channel(*channel),
-        Conversation::Direct(recipient) => Spot::Direct(*recipient),
+    let conversation_id = match &conversation {
+        Conversation::Topic(channel, _) => ConversationId::Channel(*channel),
+        Conversation::Direct(recipient) => ConversationId::Direct(*recipient),
     };
-    may_read(view, asker, spot, id).then_some(conversation)
+    may_read(view, asker, conversation_id, id).then_some(conversation)
 }
 
 /// Those of some ids that a user may read; ascending, each once.
@@ -30,7 +32,8 @@ pub fn readable_among(view: &View, asker: &User, ids: &[MessageId]) -> Vec<Messa
     let wanted: RoaringBitmap = ids.iter().map(|id| id.0).collect();
     let mut found = RoaringBitmap::new();
     for (channel, messages) in &view.messages.channels {
-        let readable = |id: &u32| may_read(view, Some(asker), Spot::Channel(*channel), MessageId(*id));
+        let readable =
+            |id: &u32| may_read(view, Some(asker), ConversationId::Channel(*channel), MessageId(*id));
         found.extend((&messages.ids & &wanted).iter().filter(readable));
     }
     for direct in view.directory.directs_of(asker.id) {

@@ -5,7 +5,7 @@ use super::flags::{FlagSelection, select_flags};
 use super::locate::readable_among;
 use super::search::{Search, set_of};
 use super::{MessageParts, MessageSnapshot, locate};
-use crate::search::Found;
+use crate::search::SearchCandidates;
 use model::{Flag, FlagOp, MessageId, User};
 use roaring::RoaringBitmap;
 use rules::RuleError;
@@ -25,7 +25,7 @@ impl<'v> Narrowed<'v> {
     pub(crate) fn new<E: From<RuleError>>(
         view: &'v View,
         asker: Option<&'v User>,
-        (terms, found): (&[Term], Option<&Found>),
+        (terms, found): (&[Term], Option<&SearchCandidates>),
         check: impl FnOnce() -> Result<(), E>,
     ) -> Result<Self, E> {
         let located = locate_narrow(&view.directory, asker, terms, |id| locate(view, asker, id))?;

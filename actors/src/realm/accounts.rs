@@ -185,7 +185,8 @@ impl RealmActor {
         if self.realm.view.read().directory.user(user).is_none_or(|user| user.is_active) {
             return;
         }
-        let queues: Vec<_> = self.state.queues_of(user).iter().map(|queue| (user, queue.clone())).collect();
+        let queues: Vec<_> =
+            self.event_queues.queues_of(user).iter().map(|queue| (user, queue.clone())).collect();
         // If this cannot be stored, they expire later.
         self.end_queues(ctx, queues, |_| DomainError::UserDeactivated);
     }

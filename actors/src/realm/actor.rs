@@ -1,8 +1,8 @@
-//! The shell around `RealmState`: takes ids, commits, and starts the other actors of the organization.
+//! The shell around `EventQueues`: takes ids, commits, and starts the other actors of the organization.
 
 use super::commands::{ChangeFlags, OpenChannel, OpenDirect, ReportPresence, Type};
+use super::event_queues::EventQueues;
 use super::serialized::{DecisionContext, Serialized, SerializedCommand};
-use super::state::RealmState;
 use super::wall_clock::WallWatch;
 use crate::account::Charged;
 use crate::channel::{ApplyFacts, ChannelActor, IsIdle};
@@ -10,7 +10,7 @@ use crate::direct::DirectActor;
 use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
 use crate::registry::Registry;
-use crate::resume::ReturningQueues;
+use crate::resume::ResumingQueues;
 use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
@@ -37,7 +37,7 @@ pub struct RealmActor {
     pub(super) fanout: Rc<Fanout>,
     /// The other actors of the organization.
     pub(super) registry: Arc<Registry>,
-    pub(super) state: RealmState,
+    pub(super) event_queues: EventQueues,
     queue: SerialQueue<Self>,
     /// When the next sweep begins, in monotonic time. The first one is due at once.
     pub(super) sweep_due: Duration,
@@ -45,7 +45,7 @@ pub struct RealmActor {
     /// The start of the actor, in monotonic time: idle time of queues from before a restart counts from here.
     pub(super) since: Duration,
     /// Queues from before a restart whose clients have returned and whose past is not being read yet.
-    pub(super) returning: ReturningQueues,
+    pub(super) resuming: ResumingQueues,
     pub(super) wall: WallWatch,
 }
 
@@ -58,9 +58,9 @@ impl RealmActor {
         registry: Arc<Registry>,
     ) -> Self {
         let since = realm.clock.monotonic();
-        let (state, wall) = (RealmState::of(&realm.view.read()), WallWatch::new(&*realm.clock));
+        let (event_queues, wall) = (EventQueues::of(&realm.view.read()), WallWatch::new(&*realm.clock));
         Self {
-            state,
+            event_queues,
             wall,
             realm,
             committer,
@@ -70,7 +70,7 @@ impl RealmActor {
             sweep_due: since,
             is_sweeping: false,
             since,
-            returning: ReturningQueues::default(),
+            resuming: ResumingQueues::default(),
         }
     }
 
@@ -139,12 +139,12 @@ impl SerialActor for RealmActor {
         let known: Arc<[Fact]> = facts.clone().into();
         let (own, arrived) = (ctx.address(), known.clone());
         let done: Done = Box::new(move |result| {
-            own.do_send(Forget(arrived));
+            own.do_send(CommitFinished(arrived));
             done(result);
         });
         let is_accepted = self.committer.commit(&self.realm, ids, facts, done);
         if is_accepted {
-            self.state.apply(&known, false);
+            self.event_queues.apply(&known, false);
             self.forward_to_channels(&known);
         }
         is_accepted
@@ -181,7 +181,7 @@ impl<C: SerializedCommand> Handler<Serialized<C>> for RealmActor {
 /// Facts of this actor became durable or were refused.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Forget(Arc<[Fact]>);
+struct CommitFinished(Arc<[Fact]>);
 
 impl BoundedMailbox for RealmActor {
     const MAILBOX_MAX: usize = 8192;
@@ -223,12 +223,12 @@ impl Handler<Leave> for RealmActor {
     }
 }
 
-impl Handler<Forget> for RealmActor {
+impl Handler<CommitFinished> for RealmActor {
     type Result = ();
 
-    fn handle(&mut self, Forget(facts): Forget, ctx: &mut Self::Context) {
-        self.state.apply(&facts, true);
-        self.state.settle_queues(&self.realm.view.read(), &facts);
+    fn handle(&mut self, CommitFinished(facts): CommitFinished, ctx: &mut Self::Context) {
+        self.event_queues.apply(&facts, true);
+        self.event_queues.reconcile_with_view(&self.realm.view.read(), &facts);
         self.dismiss(ctx, &facts);
     }
 }

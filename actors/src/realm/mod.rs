@@ -14,6 +14,7 @@ mod channels;
 mod commands;
 mod default_groups;
 mod drafts;
+mod event_queues;
 mod expiry;
 mod exports;
 mod folders;
@@ -40,7 +41,6 @@ mod sessions;
 mod settings;
 mod signing_up;
 mod snippets;
-mod state;
 mod statuses;
 mod subscribing;
 mod sweep;
@@ -90,7 +90,7 @@ pub use profiles::{
     ChangeProfileFields, CreateProfileField, FieldsChange, RemoveProfileValues, SetProfileValues,
 };
 pub use push::{
-    AddPushToken, ForgetPushTokens, NewPushDevice, RegisterPushDevice, RemovePushToken, SettlePushDevices,
+    AddPushToken, ForgetPushTokens, NewPushDevice, RegisterPushDevice, RemovePushToken, SetPushDeviceStatus,
 };
 pub(crate) use scheduled::{ClaimDue, Claimed, FailScheduled, scheduled_ended};
 pub use scheduled::{DeleteScheduled, ScheduleMessage, UpdateScheduled};

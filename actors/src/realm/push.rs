@@ -122,14 +122,14 @@ impl SerializedChange for RegisterPushDevice {
 }
 
 /// Records the push service's answer to registrations.
-pub struct SettlePushDevices {
+pub struct SetPushDeviceStatus {
     pub user: UserId,
     /// Account ids with times of registration: a device that was registered again since is skipped.
     pub devices: Vec<(i64, model::Timestamp)>,
     pub status: PushStatus,
 }
 
-impl SerializedChange for SettlePushDevices {
+impl SerializedChange for SetPushDeviceStatus {
     fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
         let mut devices = context.directory.push_devices(self.user).to_vec();
         let mut changed = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::actor::RealmActor;
 use super::commands::{ExpireQueues, ResetRealm};
-use super::state::RealmState;
+use super::event_queues::EventQueues;
 use crate::error::DomainError;
 use crate::presence::PresenceTable;
 use crate::shard::Done;
@@ -16,38 +16,38 @@ impl Handler<ResetRealm> for RealmActor {
         let (ended, _) = oneshot::channel();
         self.handle(ExpireQueues { queue: None, answer: ended }, ctx);
         let (realm, committer, own) = (self.realm.clone(), self.committer.clone(), ctx.address());
-        let restart: Done = Box::new(move |result| {
+        let reset: Done = Box::new(move |result| {
             if let Err(error) = result {
                 return drop(answer.send(Err(error)));
             }
             let (shared, pipeline) = (realm.clone(), committer.clone());
             let done: Done = Box::new(move |result: Result<(), DomainError>| {
-                // A restart that was refused halfway is over, too.
-                if result.is_ok() || pipeline.is_restarting(&shared) {
+                // A reset that was refused halfway is over, too.
+                if result.is_ok() || pipeline.is_resetting(&shared) {
                     *shared.presence.lock() = PresenceTable::starting(shared.clock.now());
-                    shared.notifications.restart();
-                    shared.search.restart(&shared.view.read());
-                    pipeline.end_restart(&shared);
-                    own.do_send(Restarted);
+                    shared.notifications.reset();
+                    shared.search.reset(&shared.view.read());
+                    pipeline.end_reset(&shared);
+                    own.do_send(ResetDone);
                 }
                 let _ = answer.send(result);
             });
-            committer.restart_realm(&realm, frames, done);
+            committer.reset_realm(&realm, frames, done);
         });
-        self.committer.clone().after_pending_commits(&self.realm.clone(), restart);
+        self.committer.clone().after_pending_commits(&self.realm.clone(), reset);
     }
 }
 
 /// The organization was created again.
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Restarted;
+struct ResetDone;
 
-impl Handler<Restarted> for RealmActor {
+impl Handler<ResetDone> for RealmActor {
     type Result = ();
 
-    fn handle(&mut self, _: Restarted, _: &mut Self::Context) {
-        self.state = RealmState::of(&self.realm.view.read());
+    fn handle(&mut self, _: ResetDone, _: &mut Self::Context) {
+        self.event_queues = EventQueues::of(&self.realm.view.read());
         // Their channels and conversations may be gone; those that remain get new actors.
         self.registry.channels.write().clear();
         self.registry.directs.write().clear();

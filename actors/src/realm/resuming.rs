@@ -5,7 +5,7 @@ use super::actor::RealmActor;
 use super::commands::ResumeQueue;
 use super::sessions::start_session;
 use crate::error::DomainError;
-use crate::resume::{Pass, QUEUES_MAX, Returning};
+use crate::resume::{Pass, QUEUES_MAX, ResumingQueue};
 use crate::session::{Queue, Session};
 use actix::prelude::*;
 use std::collections::HashMap;
@@ -24,7 +24,7 @@ impl RealmActor {
             return Ok(running.clone());
         }
         let unknown = || DomainError::BadEventQueue(request.queue.clone());
-        if self.state.has_ended(&request.queue) {
+        if self.event_queues.has_ended(&request.queue) {
             return Err(unknown());
         }
         let (record, upto) = {
@@ -52,25 +52,25 @@ impl RealmActor {
             (record.clone(), queue),
             true,
         );
-        self.returning.waiting.push(Returning { record, after, upto, session: session.clone() });
+        self.resuming.waiting.push(ResumingQueue { record, after, upto, session: session.clone() });
         self.read_for_waiting(ctx);
         Ok(session)
     }
 
     /// Starts a pass for all waiting queues, unless one runs.
     fn read_for_waiting(&mut self, ctx: &Context<Self>) {
-        if self.returning.is_reading || self.returning.waiting.is_empty() {
+        if self.resuming.is_reading || self.resuming.waiting.is_empty() {
             return;
         }
-        self.returning.is_reading = true;
-        let count = self.returning.waiting.len().min(QUEUES_MAX);
-        let queues: Vec<Returning> = self.returning.waiting.drain(..count).collect();
+        self.resuming.is_reading = true;
+        let count = self.resuming.waiting.len().min(QUEUES_MAX);
+        let queues: Vec<ResumingQueue> = self.resuming.waiting.drain(..count).collect();
         let pass = Pass::new(&self.realm, self.committer.log(), &queues);
-        let (turns, own) = (self.realm.resumes.turns.clone(), ctx.address());
+        let (permits, own) = (self.realm.resumes.permits.clone(), ctx.address());
         actix::spawn(async move {
-            let turn = turns.acquire_owned().await;
+            let permit = permits.acquire_owned().await;
             let outcomes = tokio::task::spawn_blocking(move || pass.run()).await.unwrap_or_default();
-            drop(turn);
+            drop(permit);
             let mut outcomes: HashMap<_, _> =
                 outcomes.into_iter().map(|(record, outcome)| (record.id.clone(), outcome)).collect();
             for queue in queues {
@@ -96,7 +96,7 @@ impl Handler<PassEnded> for RealmActor {
     type Result = ();
 
     fn handle(&mut self, _: PassEnded, ctx: &mut Self::Context) {
-        self.returning.is_reading = false;
+        self.resuming.is_reading = false;
         self.read_for_waiting(ctx);
     }
 }

@@ -51,9 +51,9 @@ impl RealmActor {
         let (is_closed, forgotten): (bool, Vec<(UserId, QueueId)>) = {
             let (running, view) = (self.registry.queues.read(), self.realm.view.read());
             let is_closed = !view.directory.realm().is_active;
-            let is_any_away = view.queues.len() > running.len();
-            self.realm.resumes.set_any_away(is_any_away);
-            if !is_any_away && !is_closed {
+            let has_unresumed_queues = view.queues.len() > running.len();
+            self.realm.resumes.set_has_unresumed_queues(has_unresumed_queues);
+            if !has_unresumed_queues && !is_closed {
                 return;
             }
             let limits = &self.realm.queue_limits;
@@ -61,7 +61,7 @@ impl RealmActor {
                 is_closed || idle >= limits.idle_of(&record.options) && !running.contains_key(&record.id)
             };
             let over = view.queues.values().filter(|record| is_over(record));
-            let over = over.filter(|record| !self.state.has_ended(&record.id));
+            let over = over.filter(|record| !self.event_queues.has_ended(&record.id));
             let over = over.take(ENDS_PER_FRAME).map(|record| (record.user, record.id.clone()));
             (is_closed, over.collect())
         };
@@ -73,7 +73,7 @@ impl RealmActor {
 
     /// Ends the oldest registrations above the limit of an account, which may be lower than before the restart.
     pub(super) fn end_queues_past_the_bound(&mut self, ctx: &Context<Self>) {
-        let past = self.state.queues_past(self.realm.queue_limits.queues_per_user_max);
+        let past = self.event_queues.queues_past(self.realm.queue_limits.queues_per_user_max);
         for past in past.chunks(ENDS_PER_FRAME) {
             tracing::info!(count = past.len(), "event queues above the limit of an account were deleted");
             self.end_queues(ctx, past.to_vec(), DomainError::BadEventQueue);
@@ -87,7 +87,8 @@ impl RealmActor {
         queues: Vec<(UserId, QueueId)>,
         why: impl Fn(QueueId) -> DomainError,
     ) -> bool {
-        let Some(ids) = self.committer.upkeep_ids(self.realm.id).ok().filter(|_| !queues.is_empty()) else {
+        let Some(ids) = self.committer.essential_ids(self.realm.id).ok().filter(|_| !queues.is_empty())
+        else {
             return false;
         };
         let facts = queues.iter().map(|(_, queue)| Fact::Queue(QueueFact::Ended(queue.clone()))).collect();
@@ -111,12 +112,12 @@ impl RealmActor {
 
     fn decide_registration(&self, request: &RegisterQueue) -> Result<Decided, DomainError> {
         let limits = &self.realm.queue_limits;
-        let own = self.state.queues_of(request.user);
+        let own = self.event_queues.queues_of(request.user);
         let ended = match own.len() < limits.queues_per_user_max {
             true => None,
             false => Some(self.longest_unpolled(own).ok_or(DomainError::TooManyQueues)?),
         };
-        let ids = self.committer.upkeep_ids(self.realm.id)?;
+        let ids = self.committer.essential_ids(self.realm.id)?;
         let mut options = request.options.clone();
         options.idle_secs_max = options.idle_secs_max.max(limits.idle_secs).min(limits.idle_secs_max);
         let record = QueueRecord {
@@ -155,8 +156,11 @@ impl RealmActor {
         }
         let largest = {
             let running = self.registry.queues.read();
-            let own =
-                self.state.queues_of(user).iter().filter_map(|queue| Some((queue, running.get(queue)?)));
+            let own = self
+                .event_queues
+                .queues_of(user)
+                .iter()
+                .filter_map(|queue| Some((queue, running.get(queue)?)));
             let size = |status: &QueueStatus| (status.bytes(), std::cmp::Reverse(status.last_seen()));
             own.max_by_key(|(_, address)| size(address.status())).map(|(queue, _)| queue.clone())
         };
@@ -238,10 +242,10 @@ impl RealmActor {
     ) {
         let is_known = self.realm.view.read().queues.get(&queue).is_some_and(|record| record.user == user);
         self.detach(user, &queue, Session::close);
-        if !is_known || self.state.has_ended(&queue) {
+        if !is_known || self.event_queues.has_ended(&queue) {
             return done(Err(DomainError::BadEventQueue(queue)));
         }
-        match self.committer.upkeep_ids(self.realm.id) {
+        match self.committer.essential_ids(self.realm.id) {
             Err(error) => done(Err(error)),
             Ok(ids) => {
                 self.commit(ctx, ids, vec![Fact::Queue(QueueFact::Ended(queue))], Box::new(done));
@@ -269,7 +273,8 @@ impl Handler<ExpireQueues> for RealmActor {
         let queues: Vec<(UserId, QueueId)> = {
             let view = self.realm.view.read();
             let asked = |record: &&Arc<QueueRecord>| queue.as_ref().is_none_or(|queue| record.id == *queue);
-            let open = view.queues.values().filter(asked).filter(|record| !self.state.has_ended(&record.id));
+            let open =
+                view.queues.values().filter(asked).filter(|record| !self.event_queues.has_ended(&record.id));
             open.map(|record| (record.user, record.id.clone())).collect()
         };
         let mut ended = 0;

@@ -315,7 +315,7 @@ fn subscription(
         Some(known) if known.is_active => None,
         Some(ended) => {
             let mut subscription = Subscription::clone(ended);
-            subscription.resume(last);
+            subscription.resubscribe(last);
             Some(subscription)
         }
         None => Some(Subscription::start(color, last)),

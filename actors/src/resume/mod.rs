@@ -18,7 +18,7 @@ mod access;
 mod held;
 mod pass;
 
-pub(crate) use pass::{Pass, Returning, ReturningQueues};
+pub(crate) use pass::{Pass, ResumingQueue, ResumingQueues};
 
 use held::HeldEvents;
 use model::Event;
@@ -35,10 +35,10 @@ pub(crate) const QUEUES_MAX: usize = 256;
 /// The state that threads share.
 pub struct Resumes {
     /// Permits to read the log; shared by all organizations.
-    pub(crate) turns: Arc<Semaphore>,
+    pub(crate) permits: Arc<Semaphore>,
     is_stopping: AtomicBool,
     /// Whether some registered queue is not running: it may need the current events later.
-    is_any_away: AtomicBool,
+    has_unresumed_queues: AtomicBool,
     held: Mutex<HeldEvents>,
 }
 
@@ -50,18 +50,18 @@ impl Default for Resumes {
 
 impl Resumes {
     /// For an organization that shares the permits to read the log with others.
-    pub fn new(turns: Arc<Semaphore>) -> Self {
+    pub fn new(permits: Arc<Semaphore>) -> Self {
         Self {
-            turns,
+            permits,
             is_stopping: AtomicBool::new(false),
-            is_any_away: AtomicBool::new(true),
+            has_unresumed_queues: AtomicBool::new(true),
             held: Mutex::default(),
         }
     }
 
     /// Remembers a published event, as long as some queue may have to be rebuilt with it.
     pub(crate) fn note(&self, event: &Arc<Event>) {
-        if self.is_any_away.load(Ordering::Relaxed) {
+        if self.has_unresumed_queues.load(Ordering::Relaxed) {
             self.held.lock().note(event);
         }
     }
@@ -72,8 +72,8 @@ impl Resumes {
     }
 
     /// Sets whether any registered queue is not running.
-    pub(crate) fn set_any_away(&self, is_any_away: bool) {
-        if self.is_any_away.swap(is_any_away, Ordering::Relaxed) && !is_any_away {
+    pub(crate) fn set_has_unresumed_queues(&self, has_unresumed_queues: bool) {
+        if self.has_unresumed_queues.swap(has_unresumed_queues, Ordering::Relaxed) && !has_unresumed_queues {
             *self.held.lock() = HeldEvents::default();
         }
     }

@@ -1,4 +1,4 @@
-//! One pass over the log: the frames after the clients' last events, as events for the returning queues.
+//! One pass over the log: the frames after the clients' last events, as events for the queues that are resumed.
 //!
 //! No event contains anything that its owner may not see now, and no event is missing: if it is unknown who had a deleted
 //! message, the queue ends and the client registers again.
@@ -29,7 +29,7 @@ use storage::log::{LogError, RealmLog};
 const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// A queue that is polled again after a restart.
-pub(crate) struct Returning {
+pub(crate) struct ResumingQueue {
     pub record: Arc<QueueRecord>,
     /// The client's last event.
     pub after: u64,
@@ -40,8 +40,8 @@ pub(crate) struct Returning {
 
 /// Queues that wait for the next pass over the log.
 #[derive(Default)]
-pub(crate) struct ReturningQueues {
-    pub waiting: Vec<Returning>,
+pub(crate) struct ResumingQueues {
+    pub waiting: Vec<ResumingQueue>,
     pub is_reading: bool,
 }
 
@@ -64,7 +64,7 @@ struct Collected {
 }
 
 impl Collected {
-    fn new(queue: &Returning) -> Self {
+    fn new(queue: &ResumingQueue) -> Self {
         let narrow = EventNarrow::parse(&queue.record.options.narrow).ok();
         Self {
             record: queue.record.clone(),
@@ -127,7 +127,7 @@ struct Stored {
 
 impl Pass {
     /// For these queues. Must be called on the thread that publishes frames, so that the directory is that of the newest.
-    pub fn new(realm: &Arc<RealmShared>, log: Arc<dyn RealmLog>, queues: &[Returning]) -> Self {
+    pub fn new(realm: &Arc<RealmShared>, log: Arc<dyn RealmLog>, queues: &[ResumingQueue]) -> Self {
         let (directory, upto) = {
             let view = realm.view.read();
             (view.directory.clone(), view.progress.sequence)
@@ -153,7 +153,7 @@ impl Pass {
     }
 
     fn read(&mut self) -> Result<(), DomainError> {
-        let changes = self.survey()?;
+        let changes = self.collect_changes()?;
         let Some(after) = self.lowest(|queue| queue.is_open()) else { return Ok(()) };
         let from = self.realm.trees.frame_before_event(self.realm.id, EventNumber(after))?;
         let kept = changes.iter().filter(|(sequence, _)| *sequence >= from).map(|(_, fact)| fact);
@@ -174,7 +174,7 @@ impl Pass {
             }
             let echoes = echoes(&frame);
             for (event, audience) in replay.events(&view, texts, &frame) {
-                self.give((&view, &echoes), sequence, event, &audience);
+                self.deliver((&view, &echoes), sequence, event, &audience);
             }
         }
         Ok(())
@@ -182,7 +182,7 @@ impl Pass {
 
     /// Collects the changes of the directory, and ends the queues that are too far behind, or whose events cannot be
     /// determined any more.
-    fn survey(&mut self) -> Result<Vec<(Sequence, Fact)>, DomainError> {
+    fn collect_changes(&mut self) -> Result<Vec<(Sequence, Fact)>, DomainError> {
         let mut read = 0;
         while let Some(after) = self.lowest(|queue| queue.is_open() && queue.starts_at.is_none()) {
             let mut changes = Vec::new();
@@ -271,7 +271,7 @@ impl Pass {
     }
 
     /// Adds an event to each of its queues.
-    fn give(
+    fn deliver(
         &mut self,
         (view, echoes): (&View, &Echoes),
         sequence: Sequence,

@@ -25,7 +25,7 @@ const CHECKED_MAX: u64 = 100_000;
 
 /// The messages that match the text of a search, or may match it.
 #[derive(Debug)]
-pub struct Found {
+pub struct SearchCandidates {
     text: String,
     language: Language,
     matcher: Matcher,
@@ -36,21 +36,21 @@ pub struct Found {
     /// What is known of the index; none if `contents` has everything that matters.
     partial: Option<Partial>,
     /// Messages that were read, and match.
-    good: RoaringBitmap,
+    confirmed: RoaringBitmap,
     /// Messages that were read, and do not match.
-    bad: RoaringBitmap,
+    rejected: RoaringBitmap,
 }
 
 /// Looks up a text. Blocks on the disk.
 ///
 /// # Errors
 /// `SearchUnavailable`, `SearchNotReady`, `Storage`.
-pub(crate) fn find(realm: &RealmShared, text: &str) -> Result<Found, DomainError> {
+pub(crate) fn find(realm: &RealmShared, text: &str) -> Result<SearchCandidates, DomainError> {
     if realm.search.folder.is_none() {
         return Err(rules::RuleError::SearchUnavailable.into());
     }
     let mut state = opened(realm)?;
-    state.absorb(&mut realm.search.notes.lock());
+    state.absorb(&mut realm.search.pending_changes.lock());
     let missing = state.missing();
     if missing.len() > TAIL_MAX {
         return Err(DomainError::SearchNotReady);
@@ -67,7 +67,7 @@ pub(crate) fn find(realm: &RealmShared, text: &str) -> Result<Found, DomainError
         let Unindexed { messages, topics: theirs } = read_unindexed(realm, &unread, &hasher, language)?;
         messages.iter().for_each(|(id, terms)| read_words::note(&mut contents, &words, *id, terms));
         let mut state = realm.search.state.lock();
-        state.absorb(&mut realm.search.notes.lock());
+        state.absorb(&mut realm.search.pending_changes.lock());
         theirs.into_iter().for_each(|topic| state.topics.add(topic));
         state.words.add(changes, messages);
         topics = state.topics.of(matcher.query());
@@ -81,8 +81,17 @@ pub(crate) fn find(realm: &RealmShared, text: &str) -> Result<Found, DomainError
             started.map_err(|error| damaged(realm, &error))?
         }
     };
-    let (good, bad) = Default::default();
-    Ok(Found { text: text.to_owned(), language, matcher, contents, topics, partial, good, bad })
+    let (confirmed, rejected) = Default::default();
+    Ok(SearchCandidates {
+        text: text.to_owned(),
+        language,
+        matcher,
+        contents,
+        topics,
+        partial,
+        confirmed,
+        rejected,
+    })
 }
 
 /// What messages say that the index lacks.
@@ -142,7 +151,7 @@ fn searched(message: &Message) -> Searched<'_> {
     Searched { topic: message.place.topic(), content: &message.content, rendered: &message.rendered }
 }
 
-impl Found {
+impl SearchCandidates {
     /// The messages that may match, in the whole organization.
     pub(crate) fn messages(&self, view: &View) -> RoaringBitmap {
         let mut words: Vec<Cow<'_, RoaringBitmap>> = self
@@ -153,7 +162,7 @@ impl Found {
             .collect();
         words.sort_unstable_by_key(|ids| ids.len());
         let mut found = words.iter().map(|ids| &**ids).intersection();
-        found -= &self.bad;
+        found -= &self.rejected;
         if let Some(partial) = &self.partial {
             found |= partial.unknown(&view.messages.all);
         }
@@ -161,15 +170,15 @@ impl Found {
     }
 
     /// Whether the index must be looked at for some messages.
-    pub fn lacks(&self, ids: &[MessageId]) -> bool {
+    pub fn needs_lookup(&self, ids: &[MessageId]) -> bool {
         self.partial.as_ref().is_some_and(|partial| ids.iter().any(|id| !partial.knows(id.0)))
     }
 
     /// Those of some messages that must be looked up or read to know whether they match.
-    pub fn unsure(&self, ids: impl IntoIterator<Item = MessageId>) -> Vec<MessageId> {
+    pub fn unverified(&self, ids: impl IntoIterator<Item = MessageId>) -> Vec<MessageId> {
         let needs_check = self.matcher.query().needs_check();
         let is_looked_up = |id: u32| self.partial.as_ref().is_none_or(|partial| partial.knows(id));
-        let is_checked = |id: u32| !needs_check || self.good.contains(id) || self.bad.contains(id);
+        let is_checked = |id: u32| !needs_check || self.confirmed.contains(id) || self.rejected.contains(id);
         ids.into_iter().filter(|id| !is_looked_up(id.0) || !is_checked(id.0)).collect()
     }
 
@@ -183,17 +192,17 @@ impl Found {
         if self.look_up(&ids).map_err(|error| damaged(realm, &error))? {
             return Ok(());
         }
-        if self.bad.len() > CHECKED_MAX {
+        if self.rejected.len() > CHECKED_MAX {
             return Err(DomainError::SearchTooBroad);
         }
         for ids in ids.chunks(READ_MAX) {
             for FetchedMessage { message, .. } in read(realm, ids)? {
                 if self.matcher.matches(searched(&message)) {
-                    self.good.insert(message.id.0);
+                    self.confirmed.insert(message.id.0);
                 }
             }
         }
-        self.bad.extend(ids.into_iter().filter(|id| !self.good.contains(*id)));
+        self.rejected.extend(ids.into_iter().filter(|id| !self.confirmed.contains(*id)));
         Ok(())
     }
 
@@ -204,7 +213,7 @@ impl Found {
         if unknown.is_empty() {
             return Ok(false);
         }
-        if !partial.learn(self.matcher.query(), &unknown, &mut self.contents)? {
+        if !partial.look_up(self.matcher.query(), &unknown, &mut self.contents)? {
             self.partial = None;
         }
         Ok(true)

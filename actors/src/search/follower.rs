@@ -1,6 +1,6 @@
 //! The thread that writes the indexes, one organization after the other. Nothing waits for it.
 
-use super::notes::Notes;
+use super::pending_changes::PendingChanges;
 use super::{State, language_of};
 use crate::error::DomainError;
 use crate::queries::MessageSnapshot;
@@ -23,7 +23,7 @@ const TICK: Duration = Duration::from_secs(1);
 const BATCH_MIN: u64 = 4096;
 
 /// A new index is written at once if it has at least this many messages.
-const FEW: u64 = 2000;
+const FIRST_WRITE_MIN: u64 = 2000;
 
 /// Frames without any change of a message after which the position is written nevertheless.
 const FRAMES_MAX: u64 = 50_000;
@@ -192,11 +192,11 @@ impl Followed {
         let opened = self.open_index(folder, &identity_of(&self.realm, language));
         let mut state = search.state.lock();
         match opened {
-            Ok(Some((index, written, mut notes))) => {
+            Ok(Some((index, written, mut pending_changes))) => {
                 state.language = language;
                 (state.index, state.written) = (Some(index), written);
                 state.forget_words();
-                state.absorb(&mut notes);
+                state.absorb(&mut pending_changes);
                 state.reload_topics(&self.realm.view.read());
             }
             Ok(None) => state.start_over(&self.realm.view.read()),
@@ -205,7 +205,7 @@ impl Followed {
                 state.start_over(&self.realm.view.read());
             }
         }
-        state.absorb(&mut search.notes.lock());
+        state.absorb(&mut search.pending_changes.lock());
         state.is_open = true;
         drop(state);
         search.opened.notify_all();
@@ -215,23 +215,23 @@ impl Followed {
         &self,
         folder: &Path,
         identity: &Identity,
-    ) -> Result<Option<(Index, Sequence, Notes)>, DomainError> {
+    ) -> Result<Option<(Index, Sequence, PendingChanges)>, DomainError> {
         let opened = Index::open(folder, identity).map_err(failed)?;
         let Some((index, written)) = opened else { return Ok(None) };
         let last = self.realm.view.read().progress.sequence;
         if written > last {
             return Err(DomainError::Storage("it is ahead of the journal".into()));
         }
-        let mut notes = Notes::after(written);
+        let mut pending_changes = PendingChanges::after(written);
         for frame in self.log.read(self.realm.id.0, written.0 + 1).map_err(StoreError::from)? {
             let stored = frame.map_err(StoreError::from)?;
             let frame = decode_frame(&stored.payload)?;
-            notes.add(Sequence(stored.sequence), &frame.facts);
+            pending_changes.add(Sequence(stored.sequence), &frame.facts);
             if stored.sequence >= last.0 {
                 break;
             }
         }
-        Ok(Some((index, written, notes)))
+        Ok(Some((index, written, pending_changes)))
     }
 
     /// The changes to write, if it is time.
@@ -245,14 +245,14 @@ impl Followed {
             state.start_over(&self.realm.view.read());
         }
         let has_lost_topics = {
-            let mut notes = search.notes.lock();
-            state.absorb(&mut notes);
-            std::mem::take(&mut notes.has_lost_topics)
+            let mut pending_changes = search.pending_changes.lock();
+            state.absorb(&mut pending_changes);
+            std::mem::take(&mut pending_changes.has_lost_topics)
         };
         if has_lost_topics || self.has_many_old_topics(&state) {
             state.reload_topics(&self.realm.view.read());
         }
-        let is_due = state.index.is_none() && state.tail.len() >= FEW
+        let is_due = state.index.is_none() && state.tail.len() >= FIRST_WRITE_MIN
             || state.tail.len() >= BATCH_MIN
             || state.since.is_some_and(|since| since.elapsed() >= search.write_after)
             || state.noted.0 > state.written.0 + FRAMES_MAX
@@ -268,11 +268,11 @@ impl Followed {
 
     /// Whether most of the known topics no longer exist.
     fn has_many_old_topics(&self, state: &State) -> bool {
-        const FEW: usize = 1000;
-        state.topics.len() > FEW && {
+        const STALE_TOPICS_MIN: usize = 1000;
+        state.topics.len() > STALE_TOPICS_MIN && {
             let view = self.realm.view.read();
             let live: usize = view.messages.channels.values().map(|channel| channel.topics.len()).sum();
-            state.topics.len() > 2 * live + FEW
+            state.topics.len() > 2 * live + STALE_TOPICS_MIN
         }
     }
 

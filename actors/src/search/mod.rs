@@ -1,6 +1,6 @@
 //! Full-text search of an organization: the index on disk, and what happened since it was written.
 //!
-//! Publishing a frame only notes the ids of messages whose text changed. A thread (`follower`) adds them to the index in
+//! Publishing a frame only records the ids of messages whose text changed. A thread (`follower`) adds them to the index in
 //! large batches, long after the replies. Until then a search reads these few messages itself (`find`), so a new message is
 //! found at once, whatever the state of the index. How far the index is behind is a set of ids, which takes no memory to
 //! speak of; the words of those messages are kept from the first search on (`read_words`). Of frequent words only the part
@@ -8,18 +8,18 @@
 
 mod find;
 mod follower;
-mod notes;
 mod partial;
+mod pending_changes;
 mod read_words;
 
-pub use find::Found;
+pub use find::SearchCandidates;
 pub(crate) use find::find;
 pub(crate) use follower::{Followed, SearchThread};
 pub use search::{Highlighter, Language};
 
 use model::{Fact, RealmId, Sequence};
-use notes::Notes;
 use parking_lot::{Condvar, Mutex};
+use pending_changes::PendingChanges;
 use read_words::ReadWords;
 use roaring::RoaringBitmap;
 use rules::settings::realm_text;
@@ -45,7 +45,7 @@ pub struct RealmSearch {
     /// Changes are written to the index after this long, or when they are many.
     write_after: Duration,
     /// Written while frames are published, so it is never locked for long.
-    notes: Mutex<Notes>,
+    pending_changes: Mutex<PendingChanges>,
     state: Mutex<State>,
     opened: Condvar,
 }
@@ -85,7 +85,7 @@ impl RealmSearch {
         Self {
             folder: root.map(|(root, _)| root.join(realm.0.to_string())),
             write_after: root.map_or(Duration::ZERO, |(_, after)| after),
-            notes: Mutex::new(Notes::after(sequence)),
+            pending_changes: Mutex::new(PendingChanges::after(sequence)),
             state: Mutex::new(State {
                 is_open: false,
                 language,
@@ -104,20 +104,20 @@ impl RealmSearch {
         }
     }
 
-    /// Notes what a published frame has changed.
-    pub fn note(&self, sequence: Sequence, facts: &[Fact]) {
+    /// Records what a published frame has changed.
+    pub fn record_changes(&self, sequence: Sequence, facts: &[Fact]) {
         if self.folder.is_some() {
-            self.notes.lock().add(sequence, facts);
+            self.pending_changes.lock().add(sequence, facts);
         }
     }
 
     /// Forgets the index of an organization that was created again.
-    pub fn restart(&self, view: &View) {
+    pub fn reset(&self, view: &View) {
         if self.folder.is_none() {
             return;
         }
         let mut state = self.state.lock();
-        *self.notes.lock() = Notes::after(view.progress.sequence);
+        *self.pending_changes.lock() = PendingChanges::after(view.progress.sequence);
         state.noted = view.progress.sequence;
         state.start_over(view);
     }
@@ -144,20 +144,20 @@ impl RealmSearch {
     /// How many messages are not in the index yet.
     pub fn behind(&self) -> u64 {
         let mut state = self.state.lock();
-        state.absorb(&mut self.notes.lock());
+        state.absorb(&mut self.pending_changes.lock());
         state.missing().len()
     }
 }
 
 impl State {
     /// Takes over what was noted since the last time.
-    fn absorb(&mut self, notes: &mut Notes) {
-        self.noted = notes.sequence;
-        if notes.is_empty() {
+    fn absorb(&mut self, pending_changes: &mut PendingChanges) {
+        self.noted = pending_changes.sequence;
+        if pending_changes.is_empty() {
             return;
         }
         self.since.get_or_insert_with(Instant::now);
-        let (changed, gone, topics) = notes.take();
+        let (changed, gone, topics) = pending_changes.take();
         if !gone.is_empty() || !changed.is_disjoint(&self.tail) || !changed.is_disjoint(&self.writing) {
             self.words.changes += 1;
         }

@@ -56,7 +56,7 @@ impl Partial {
         let mut partial = Self { reader, missing, newest, known, steps: limits.steps.iter() };
         let mut ids = RoaringBitmap::new();
         ids.insert_range(newest.saturating_sub(limits.newest)..=newest);
-        partial.look_up(query, &ids, contents)?;
+        partial.look_up_set(query, &ids, contents)?;
         Ok(Some(partial))
     }
 
@@ -74,8 +74,8 @@ impl Partial {
         unknown
     }
 
-    /// Learns the words of some messages and of those around them. False if everything is known then.
-    pub fn learn(
+    /// Looks up the words of some messages and of those around them. False if everything is known then.
+    pub fn look_up(
         &mut self,
         query: &Query,
         ids: &[u32],
@@ -91,11 +91,11 @@ impl Partial {
             around.insert_range(first..=first.saturating_add(step - 1));
         }
         around -= &self.known;
-        self.look_up(query, &around, contents)?;
+        self.look_up_set(query, &around, contents)?;
         Ok(true)
     }
 
-    fn look_up(
+    fn look_up_set(
         &mut self,
         query: &Query,
         ids: &RoaringBitmap,
@@ -202,7 +202,7 @@ mod tests {
                 if unknown.is_empty() {
                     break shown;
                 }
-                let learned = partial.as_mut().map(|partial| partial.learn(&query, &unknown, &mut contents));
+                let learned = partial.as_mut().map(|partial| partial.look_up(&query, &unknown, &mut contents));
                 if !learned.unwrap().unwrap() {
                     partial = None;
                 }

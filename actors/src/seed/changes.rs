@@ -5,8 +5,8 @@ use super::seeding::{Seeding, Sending, Unsent};
 use crate::draft::message_traits;
 use model::fact::{MessageUpdate, Movement, NewTopic};
 use model::{
-    ChannelId, Fact, Flag, FlagOp, Message, MessageFact, MessageRanges, MessageVersion, Place, PropagateMode,
-    Reaction, Spot, Timestamp, User,
+    ChannelId, ConversationId, Fact, Flag, FlagOp, Message, MessageFact, MessageRanges, MessageVersion,
+    Place, PropagateMode, Reaction, Timestamp, User,
 };
 use rules::bot_notices::{MovedPart, moved_here_text, resolve_text};
 use rules::reactions::{CustomEmoji, find_emoji};
@@ -78,7 +78,7 @@ impl Seeding<'_> {
             target: sent.id,
             by: sent.sender,
             at,
-            spot: Spot::of(sent),
+            conversation: ConversationId::of(sent),
             edited: Some(Arc::new(version)),
             movement: None,
         };
@@ -99,7 +99,7 @@ impl Seeding<'_> {
             target: first.id,
             by: by.id,
             at: Timestamp(last.sent.0 + EDITED_AFTER_MILLIS),
-            spot: Spot::of(first),
+            conversation: ConversationId::of(first),
             edited: None,
             movement: Some(Movement {
                 messages: MessageRanges::from_sorted(all.iter().map(|message| message.id)),
@@ -147,8 +147,8 @@ impl Seeding<'_> {
             reaction_type: chosen.kind,
             user: self.user(by),
         };
-        let (message, spot) = (sent.id, Spot::of(sent));
-        Some(Fact::Message(MessageFact::ReactionAdded { message, spot, reaction }))
+        let (message, conversation) = (sent.id, ConversationId::of(sent));
+        Some(Fact::Message(MessageFact::ReactionAdded { message, conversation, reaction }))
     }
 
     fn star(&self, thread: usize, message: usize, by: &str) -> Option<Fact> {

@@ -9,7 +9,7 @@ use crate::presence::Report;
 use crate::realm::NewUser;
 use crate::server::Server;
 use model::push::PushFact;
-use model::{ActOrigin, DeedKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, Timestamp};
+use model::{ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Timestamp};
 use std::collections::{BTreeMap, HashMap};
 use storage::StoreError;
 use storage::log::RealmLog;
@@ -32,7 +32,7 @@ impl Server {
         new: NewRealm,
         owner: &NewUser,
     ) -> Result<RealmHandle, DomainError> {
-        let act = crate::audit::of_organization(DeedKind::Created, ActOrigin::CommandLine);
+        let act = crate::audit::of_organization(ActionKind::Created, RequestOrigin::CommandLine);
         let more = |directory: &Directory| {
             let mut facts = first_user(directory, owner);
             facts.push(act);
@@ -99,7 +99,7 @@ fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, Dom
         let stored = frame.map_err(StoreError::from)?;
         let facts = storage::decode_frame(&stored.payload)?.facts;
         // Every other way to make an organization is recorded as an act.
-        if facts.iter().any(|fact| matches!(fact, Fact::Act(_))) {
+        if facts.iter().any(|fact| matches!(fact, Fact::Audit(_))) {
             break;
         }
         let is_last = matches!(facts.last(), Some(Fact::Push(fact)) if is_end(fact));

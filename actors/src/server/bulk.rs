@@ -12,7 +12,7 @@ use crate::bootstrap::check_subdomain;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::health::Pause;
-use model::{ActOrigin, DeedKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, Sequence};
+use model::{ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Sequence};
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::path::Path;
@@ -159,7 +159,7 @@ impl BulkWriter {
     /// # Errors
     /// Those of [`Self::write`].
     pub async fn finish(mut self) -> Result<RealmHandle, DomainError> {
-        self.write(vec![crate::audit::of_organization(DeedKind::Imported, ActOrigin::Import)]).await?;
+        self.write(vec![crate::audit::of_organization(ActionKind::Imported, RequestOrigin::Import)]).await?;
         self.flush().await?;
         let folder = self.server.folder.path();
         let path = folder.join(IMPORT_FILE);

@@ -1,7 +1,7 @@
 //! The commit pipeline, the only way in which decisions take effect: a frame is queued for the log; only when it is
 //! durable, memory changes, events are sent and the caller gets its result, all in the order of the log.
 
-use super::pending::{Done, Pending, What, refuse};
+use super::pending::{Done, Pending, PendingKind, refuse};
 use super::sequencer::Sequencer;
 use super::sink::Durability;
 use super::uncommitted::UncommittedChannels;
@@ -41,15 +41,15 @@ struct RealmSlot {
     epoch: u64,
     fanout: Rc<Fanout>,
     /// Whether frames that create the organization again wait for the disk: nothing is decided meanwhile.
-    is_restarting: bool,
+    is_resetting: bool,
 }
 
 /// Why a shard refuses changes.
 #[derive(Clone, Copy)]
 struct Failure {
     pause: Pause,
-    /// Whether the journal works nevertheless, so that upkeep facts can be stored.
-    takes_upkeep: bool,
+    /// Whether the journal works nevertheless, so that essential facts can be stored.
+    allows_essential_writes: bool,
 }
 
 /// The commit pipeline of a shard. Lives on the shard's thread.
@@ -105,7 +105,7 @@ impl Committer {
     pub fn add_realm(&self, realm: Arc<RealmShared>, sequencer: Sequencer, epoch: u64, fanout: Rc<Fanout>) {
         self.slots
             .borrow_mut()
-            .insert(realm.id, RealmSlot { realm, sequencer, epoch, fanout, is_restarting: false });
+            .insert(realm.id, RealmSlot { realm, sequencer, epoch, fanout, is_resetting: false });
     }
 
     /// How often the shard has restarted from the durable state. Actors drop what they remember of pending decisions
@@ -126,13 +126,13 @@ impl Committer {
         if let (Some(account), Some(budget)) = (account::current(), self.budget.borrow_mut().as_mut()) {
             budget.check(realm, account)?;
         }
-        self.upkeep_ids(realm)
+        self.essential_ids(realm)
     }
 
     /// As `ids`, for the few facts that let clients read and prevent repeated deliveries: they are stored as long as the
     /// journal works.
-    pub fn upkeep_ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
-        if let Some(failure) = self.failure.get().filter(|failure| !failure.takes_upkeep) {
+    pub fn essential_ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
+        if let Some(failure) = self.failure.get().filter(|failure| !failure.allows_essential_writes) {
             return Err(DomainError::Paused(failure.pause));
         }
         self.check_room()?;
@@ -140,8 +140,12 @@ impl Committer {
     }
 
     /// Commits facts that are stored as long as the journal works, and waits until they are durable.
-    pub async fn commit_upkeep(&self, realm: &Arc<RealmShared>, facts: Vec<Fact>) -> Result<(), DomainError> {
-        let ids = self.upkeep_ids(realm.id)?;
+    pub async fn commit_essential(
+        &self,
+        realm: &Arc<RealmShared>,
+        facts: Vec<Fact>,
+    ) -> Result<(), DomainError> {
+        let ids = self.essential_ids(realm.id)?;
         let (done, is_done) = oneshot::channel();
         self.commit(realm, ids, facts, Box::new(move |result| drop(done.send(result))));
         is_done.await.unwrap_or(Err(DomainError::Stopping))
@@ -155,7 +159,7 @@ impl Committer {
     pub fn next_ids(&self, realm: RealmId) -> Result<Sequencer, DomainError> {
         let slots = self.slots.borrow();
         let slot = slots.get(&realm).ok_or(DomainError::Stopping)?;
-        if slot.is_restarting { Err(DomainError::Overloaded) } else { Ok(slot.sequencer) }
+        if slot.is_resetting { Err(DomainError::Overloaded) } else { Ok(slot.sequencer) }
     }
 
     /// Queues what was decided with `ids` as one frame; true when the log took it. `done` runs when the
@@ -165,8 +169,8 @@ impl Committer {
         match self.append(realm, ids, facts) {
             Ok((ticket, frame)) => {
                 self.uncommitted.borrow_mut().note(realm.id, ticket, &frame.facts);
-                let what = What::Frame(frame);
-                let pending = Pending { ticket, realm: realm.clone(), what, done: Some(done) };
+                let kind = PendingKind::Frame(frame);
+                let pending = Pending { ticket, realm: realm.clone(), kind, done: Some(done) };
                 self.pending.borrow_mut().push_back(pending);
                 true
             }
@@ -215,7 +219,7 @@ impl Committer {
         self.check_room()?;
         let mut ids = self.next_ids(realm.id)?;
         if ids.event > ids.reserved {
-            ids = self.upkeep_ids(realm.id)?;
+            ids = self.essential_ids(realm.id)?;
             // A restart must not reuse these numbers: a block of them is reserved in the log.
             ids.reserved = EventNumber(ids.event.0 + RESERVED_EVENTS);
             let fact = Fact::Queue(QueueFact::EventNumbersReserved(ids.reserved));
@@ -229,13 +233,13 @@ impl Committer {
         if let Some(slot) = self.slots.borrow_mut().get_mut(&realm.id) {
             slot.sequencer = ids;
         }
-        self.push_pending(realm, What::Ephemeral(Box::new(event), audience), None);
+        self.push_pending(realm, PendingKind::Ephemeral(Box::new(event), audience), None);
         Ok(())
     }
 
     /// Queues something that is published after all earlier decisions.
-    fn push_pending(&self, realm: &Arc<RealmShared>, what: What, done: Option<Done>) {
-        let pending = Pending { ticket: self.last_ticket.get(), realm: realm.clone(), what, done };
+    fn push_pending(&self, realm: &Arc<RealmShared>, kind: PendingKind, done: Option<Done>) {
+        let pending = Pending { ticket: self.last_ticket.get(), realm: realm.clone(), kind, done };
         self.pending.borrow_mut().push_back(pending);
         self.durability.wake();
     }
@@ -249,7 +253,7 @@ impl Committer {
         if self.is_idle() {
             return then(Ok(()));
         }
-        self.push_pending(realm, What::Barrier, Some(then));
+        self.push_pending(realm, PendingKind::Barrier, Some(then));
     }
 
     /// Publishes the durable frames whenever the log reports. Ends when the shard stops.
@@ -281,12 +285,12 @@ impl Committer {
             let realm = first.realm.clone();
             if let Err(error) = self.publish(&realm, batch) {
                 tracing::error!(%error, "durable frames cannot be published");
-                self.fail(Pause::TreesFailed, false);
+                self.pause(Pause::TreesFailed, false);
                 break;
             }
         }
         if let Some(error) = self.durability.failure() {
-            self.fail(Pause::from(&error), false);
+            self.pause(Pause::from(&error), false);
         }
     }
 
@@ -313,19 +317,19 @@ impl Committer {
         {
             let mut view = realm.view.write();
             for pending in batch {
-                match pending.what {
-                    What::Ephemeral(event, audience) => announced.push(vec![(*event, audience)]),
-                    What::Barrier => {
+                match pending.kind {
+                    PendingKind::Ephemeral(event, audience) => announced.push(vec![(*event, audience)]),
+                    PendingKind::Barrier => {
                         may_begin_queue = true;
                         announced.push(Vec::new());
                     }
-                    What::Restart(frames) => {
+                    PendingKind::Reset(frames) => {
                         for frame in &frames {
                             applied.push(apply_frame(realm, &mut view, frame)?);
                         }
                         announced.push(Vec::new());
                     }
-                    What::Frame(frame) => {
+                    PendingKind::Frame(frame) => {
                         // A queue that begins within the group is not known yet.
                         may_begin_queue |= frame.facts.iter().any(|fact| matches!(fact, Fact::Queue(_)));
                         let listening: Listening<'_> = if may_begin_queue { None } else { Some(&*fanout) };
@@ -354,7 +358,7 @@ impl Committer {
             self.targets.borrow_mut().clear();
         }
         if let Err(pause) = is_followed {
-            self.fail(pause, true);
+            self.pause(pause, true);
         }
         Ok(())
     }
@@ -380,24 +384,24 @@ impl Committer {
         Ok((crate::announce::events(view, &before, frame, listening), applied))
     }
 
-    /// Refuses changes until `resume`. With `takes_upkeep` the journal still works, and pending frames still become
-    /// durable; otherwise they fail.
-    pub fn fail(&self, pause: Pause, takes_upkeep: bool) {
-        let before = self.failure.replace(Some(Failure { pause, takes_upkeep }));
+    /// Refuses changes until `resume`. With `allows_essential_writes` the journal still works, and pending frames still
+    /// become durable; otherwise they fail.
+    pub fn pause(&self, pause: Pause, allows_essential_writes: bool) {
+        let before = self.failure.replace(Some(Failure { pause, allows_essential_writes }));
         if before.is_none() {
             tracing::error!(shard = self.shard, reason = pause.name(), "{pause}");
         }
         if before.is_none_or(|before| before.pause != pause) {
             self.health.pause(self.shard, pause);
         }
-        if takes_upkeep {
+        if allows_essential_writes {
             return;
         }
         let failed: Vec<Pending> = self.pending.borrow_mut().drain(..).collect();
         // Later frames do not wait for failed ones, and take no number that only a failed frame reserved.
         self.last_ticket.set(self.durability.upto());
         for slot in self.slots.borrow_mut().values_mut() {
-            slot.is_restarting = false;
+            slot.is_resetting = false;
             slot.sequencer = slot.sequencer.back_to(&slot.realm.view.read());
         }
         for pending in failed {
@@ -441,7 +445,7 @@ mod append;
 mod follow;
 mod keys;
 mod removal;
-mod restart;
+mod reset;
 
 use keys::apply_frame;
 

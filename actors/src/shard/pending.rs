@@ -10,11 +10,11 @@ use storage::log::Ticket;
 pub type Done = Box<dyn FnOnce(Result<(), DomainError>)>;
 
 /// What waits, and becomes known when the log is durable up to it.
-pub enum What {
+pub enum PendingKind {
     /// A frame that was appended to the log.
     Frame(Frame),
     /// Frames of which the first creates the organization again: nothing is announced.
-    Restart(Vec<Frame>),
+    Reset(Vec<Frame>),
     /// An event that is not stored (typing, presence); it waits for the frames decided before it.
     Ephemeral(Box<Event>, Audience),
     /// Only a callback, when all earlier decisions are published.
@@ -26,7 +26,7 @@ pub struct Pending {
     /// Published once the log is durable up to here.
     pub ticket: Ticket,
     pub realm: Arc<RealmShared>,
-    pub what: What,
+    pub kind: PendingKind,
     pub done: Option<Done>,
 }
 

@@ -160,7 +160,7 @@ impl BareServer {
 }
 
 /// Credentials that the bare server ignores; sending the header costs the client the same.
-pub fn stranger() -> Arc<Account> {
+pub fn dummy_account() -> Arc<Account> {
     let email = "load00000@zulip.com".to_owned();
     let authorization = basic_authorization(&email, "abcdefghijklmnopqrstuvwxyz012345");
     Arc::new(Account { user_id: 0, email, authorization })

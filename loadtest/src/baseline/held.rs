@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::bare::{BareServer, stranger};
+use super::bare::{BareServer, dummy_account};
 use crate::driver::get;
 use crate::error::LoadError;
 use crate::http::{Connection, HttpError, Target, Template, bodiless_request};
@@ -32,14 +32,15 @@ pub async fn measure(count: u32, hold: Duration) -> Result<HeldBaseline, LoadErr
     let server = BareServer::start().await?;
     // As for the real server, one-time costs must not count per connection.
     let label = "bare actix-web, before holding";
-    let openers = vec![stranger(); OPENERS];
+    let openers = vec![dummy_account(); OPENERS];
     get::drive(&server.target, &openers, "/api/v1/users/me", label, (0.0, WARM_SECS).into(), None).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = read_resident(&server)?;
     let connections = open(&server.target, count).await?;
     let mut held = JoinSet::new();
     for mut connection in connections {
-        let request = bodiless_request("GET", &server.target.host, "/held", Some(&stranger().authorization));
+        let request =
+            bodiless_request("GET", &server.target.host, "/held", Some(&dummy_account().authorization));
         held.spawn(
             async move { connection.exchange(&request).await.map(|reply| (reply.status, Instant::now())) },
         );
@@ -65,7 +66,7 @@ fn read_resident(server: &BareServer) -> Result<u64, LoadError> {
 async fn open(target: &Arc<Target>, count: u32) -> Result<Vec<Connection>, LoadError> {
     let failed = |source: HttpError| LoadError::Http { call: "the bare server".to_owned(), source };
     let mut request = Vec::new();
-    let authorization = stranger().authorization.clone();
+    let authorization = dummy_account().authorization.clone();
     let template = Template::new("POST", &target.host, "/api/v1/messages", Some(&authorization));
     template.fill(&mut request, b"to=1&topic=a&content=b");
     let request = Arc::new(request);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::bare::{BareServer, stranger};
+use super::bare::{BareServer, dummy_account};
 use crate::driver::budget::Budget;
 use crate::driver::get;
 use crate::driver::send::{Sent, open_senders};
@@ -32,7 +32,7 @@ pub struct WebRound {
 /// GET of about 200 bytes of JSON.
 pub async fn measure_get(clients: u32, secs: f64) -> Result<WebRound, LoadError> {
     let server = BareServer::start().await?;
-    let accounts = vec![stranger(); clients as usize];
+    let accounts = vec![dummy_account(); clients as usize];
     let label = "bare actix-web GET";
     let timing = (WARMUP_SECS, secs);
     let result =
@@ -44,7 +44,7 @@ pub async fn measure_get(clients: u32, secs: f64) -> Result<WebRound, LoadError>
 /// POST of a form of about 300 bytes.
 pub async fn measure_post(clients: u32, secs: f64) -> Result<WebRound, LoadError> {
     let server = BareServer::start().await?;
-    let accounts = vec![stranger(); clients as usize];
+    let accounts = vec![dummy_account(); clients as usize];
     let writer = Arc::new(Writer::new(Instant::now(), CONTENT_CHARS));
     let senders = open_senders(&server.target, &accounts, &[1], 20, &writer).await?;
     let window = Window::starting_now(WARMUP_SECS, secs);

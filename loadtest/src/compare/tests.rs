@@ -4,7 +4,7 @@ use clap::Parser;
 
 use crate::cli::{Cli, Command};
 use crate::fake::{self, Faults};
-use crate::http::{Reach, Target};
+use crate::http::{Target, TargetPolicy};
 use crate::outcome::RunResult;
 use crate::report;
 
@@ -36,8 +36,8 @@ async fn compare(arguments: &[&str], folder: &std::path::Path) -> Result<bool, S
 
 /// A server whose certificate is checked against those of the system.
 fn untrusting(url: &str) -> std::sync::Arc<Target> {
-    let reach = Reach::new([url].into_iter(), false, None).unwrap();
-    std::sync::Arc::new(Target::parse(url, &reach).unwrap())
+    let policy = TargetPolicy::new([url].into_iter(), false, None).unwrap();
+    std::sync::Arc::new(Target::parse(url, &policy).unwrap())
 }
 
 fn read(folder: &std::path::Path, server: &str) -> RunResult {

@@ -39,8 +39,8 @@ pub struct Receiver {
     last_event_id: i64,
     /// Message ids by channel, in order of arrival.
     seen: HashMap<u64, Vec<u64>>,
-    doubled: u64,
-    disordered: u64,
+    duplicates: u64,
+    out_of_order: u64,
     ended_early: bool,
     /// Pause before each poll, of slow readers, and before the next one.
     pause: Duration,
@@ -123,8 +123,8 @@ impl Receiver {
             request: Vec::new(),
             last_event_id: registered.last_event_id,
             seen: channels.iter().map(|id| (*id, Vec::new())).collect(),
-            doubled: 0,
-            disordered: 0,
+            duplicates: 0,
+            out_of_order: 0,
             ended_early: false,
             pause: Duration::ZERO,
             next_pause: Duration::ZERO,
@@ -179,7 +179,7 @@ impl Receiver {
             serde_json::from_slice(reply.body).map_err(|_| "malformed events".to_owned())?;
         for event in &parsed.events {
             if event.id <= self.last_event_id {
-                self.doubled += 1;
+                self.duplicates += 1;
                 continue;
             }
             self.last_event_id = event.id;
@@ -187,11 +187,11 @@ impl Receiver {
             let Some(seen) = message.stream_id.and_then(|id| self.seen.get_mut(&id)) else { continue };
             match note_message(seen, message.id) {
                 Arrival::New => {}
-                Arrival::Doubled => {
-                    self.doubled += 1;
+                Arrival::Duplicate => {
+                    self.duplicates += 1;
                     continue;
                 }
-                Arrival::Late => self.disordered += 1,
+                Arrival::Late => self.out_of_order += 1,
             }
             if let Some(sent) = parse_sent(&message.content, reception.epoch) {
                 reception.received.fetch_add(1, Ordering::Relaxed);
@@ -224,13 +224,13 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
 #[derive(Debug, PartialEq, Eq)]
 enum Arrival {
     New,
-    Doubled,
+    Duplicate,
     Late,
 }
 
 fn note_message(seen: &mut Vec<u64>, id: u64) -> Arrival {
     let arrival = match seen.last() {
-        Some(last) if id <= *last && seen.contains(&id) => return Arrival::Doubled,
+        Some(last) if id <= *last && seen.contains(&id) => return Arrival::Duplicate,
         Some(last) if id < *last => Arrival::Late,
         _ => Arrival::New,
     };
@@ -311,8 +311,8 @@ impl Receivers {
             delivery.receivers += 1;
             delivery.deliveries += receiver.seen.values().map(|ids| ids.len() as u64).sum::<u64>();
             delivery.lost_events += receiver.lost(sent);
-            delivery.doubled_events += receiver.doubled;
-            delivery.disordered_events += receiver.disordered;
+            delivery.duplicate_events += receiver.duplicates;
+            delivery.out_of_order_events += receiver.out_of_order;
             delivery.ended_receivers += u64::from(receiver.ended_early);
         }
         delivery
@@ -330,7 +330,7 @@ mod tests {
             [1, 3, 3, 2, 2, 4].iter().map(|id| note_message(&mut seen, *id)).collect();
         assert_eq!(
             arrivals,
-            [Arrival::New, Arrival::New, Arrival::Doubled, Arrival::Late, Arrival::Doubled, Arrival::New]
+            [Arrival::New, Arrival::New, Arrival::Duplicate, Arrival::Late, Arrival::Duplicate, Arrival::New]
         );
         assert_eq!(seen, [1, 3, 2, 4]);
     }

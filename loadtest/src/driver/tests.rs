@@ -85,7 +85,7 @@ async fn fanout_without_losses_or_duplicates() {
     assert!(delivery.messages >= 40, "{delivery:?}");
     assert_eq!(delivery.receivers, 9);
     assert_eq!(delivery.deliveries, delivery.messages * 9);
-    assert_eq!((delivery.lost_events, delivery.doubled_events, delivery.disordered_events), (0, 0, 0));
+    assert_eq!((delivery.lost_events, delivery.duplicate_events, delivery.out_of_order_events), (0, 0, 0));
     assert_eq!(results[0].operations[0].name, "receipt");
     assert_eq!(results[0].operations[0].completed, delivery.deliveries);
     let mut api = crate::client::Api::open(&target).await.unwrap();
@@ -99,7 +99,7 @@ async fn fanout_without_losses_or_duplicates() {
 async fn duplicate_events_are_reported() {
     let target = fake::start(Faults { double_every: 10, ..Faults::default() });
     let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
-    assert_eq!(delivery.doubled_events, delivery.messages / 10 * 9, "{delivery:?}");
+    assert_eq!(delivery.duplicate_events, delivery.messages / 10 * 9, "{delivery:?}");
     assert_eq!(delivery.lost_events, 0);
 }
 
@@ -108,7 +108,7 @@ async fn lost_events_are_reported() {
     let target = fake::start(Faults { lose_every: 10, ..Faults::default() });
     let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
     assert_eq!(delivery.lost_events, delivery.messages / 10 * 9, "{delivery:?}");
-    assert_eq!(delivery.doubled_events, 0);
+    assert_eq!(delivery.duplicate_events, 0);
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn mixed_load_of_users() {
     let delivery = results[0].delivery.unwrap();
     assert_eq!(delivery.receivers, 6);
     assert!(delivery.messages >= 50, "{delivery:?}");
-    assert_eq!((delivery.lost_events, delivery.doubled_events), (0, 0));
+    assert_eq!((delivery.lost_events, delivery.duplicate_events), (0, 0));
     assert_eq!(results[0].failed(), 0, "{:?}", results[0].operations);
     let names: Vec<&str> = results[0].operations.iter().map(|operation| operation.name.as_str()).collect();
     assert_eq!(names, ["send", "receipt", "fetch"]);
@@ -214,7 +214,7 @@ async fn slow_readers_get_every_message_later() {
     phases[0]["step"]["slow"] = serde_json::json!({"receivers": 3, "pause_ms": 200});
     let results = run_with(&target, 0, phases).await;
     let delivery = results[0].delivery.unwrap();
-    assert_eq!((delivery.receivers, delivery.lost_events, delivery.doubled_events), (12, 0, 0));
+    assert_eq!((delivery.receivers, delivery.lost_events, delivery.duplicate_events), (12, 0, 0));
     assert_eq!(delivery.deliveries, delivery.messages * 12);
     let slow = results[0].operation("slow_receipt").unwrap();
     assert!(slow.latency.unwrap().p50_ms > results[0].operations[0].latency.unwrap().p50_ms, "{results:?}");

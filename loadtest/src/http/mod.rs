@@ -11,7 +11,7 @@ mod tls_error;
 
 pub use connection::Connection;
 pub use request::{NumberedGet, Template, basic_authorization, bodiless_request, encode_form};
-pub use target::{Reach, Target};
+pub use target::{Target, TargetPolicy};
 
 /// The reason why an exchange gave no reply.
 #[derive(Debug, thiserror::Error)]

@@ -13,14 +13,14 @@ use crate::error::LoadError;
 
 /// Which servers may be tested, and which certificates are trusted.
 #[derive(Debug, Clone, Default)]
-pub struct Reach {
+pub struct TargetPolicy {
     /// Whether addresses that are not loopback are allowed.
     pub allow_remote: bool,
     /// The TLS configuration, if there is an https server or a file of authorities.
     tls: Option<Arc<ClientConfig>>,
 }
 
-impl Reach {
+impl TargetPolicy {
     /// For servers at these URLs. `ca` is a PEM file of certificate authorities that replaces the system's.
     pub fn new<'a>(
         mut urls: impl Iterator<Item = &'a str>,
@@ -77,11 +77,11 @@ pub struct Target {
 impl Target {
     /// Parses `http://HOST[:PORT]` on the loopback interface.
     pub fn local(url: &str) -> Result<Self, LoadError> {
-        Self::parse(url, &Reach::default())
+        Self::parse(url, &TargetPolicy::default())
     }
 
     /// Parses `http[s]://HOST[:PORT]`.
-    pub fn parse(url: &str, reach: &Reach) -> Result<Self, LoadError> {
+    pub fn parse(url: &str, policy: &TargetPolicy) -> Result<Self, LoadError> {
         let usage = |reason: &str| LoadError::Usage(format!("{url}: {reason}"));
         let (rest, is_secure) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
             (Some(rest), _) => (rest, false),
@@ -99,7 +99,7 @@ impl Target {
         let is_local = name == "localhost"
             || name.ends_with(".localhost")
             || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-        if !is_local && !reach.allow_remote {
+        if !is_local && !policy.allow_remote {
             return Err(usage(
                 "is not on this machine: loadtest sends only to loopback addresses (127.0.0.0/8, ::1, localhost) \
                  without --allow-remote",
@@ -108,9 +108,9 @@ impl Target {
         let address = with_port
             .to_socket_addrs()
             .map_err(|error| usage(&error.to_string()))?
-            .find(|address| reach.allow_remote || address.ip().is_loopback())
+            .find(|address| policy.allow_remote || address.ip().is_loopback())
             .ok_or_else(|| usage("not a loopback address"))?;
-        let tls = match (is_secure, &reach.tls) {
+        let tls = match (is_secure, &policy.tls) {
             (false, _) => None,
             (true, None) => return Err(usage("https needs a TLS configuration")),
             (true, Some(config)) => {
@@ -151,11 +151,11 @@ mod tests {
 
     #[test]
     fn other_machines_are_accepted_on_request() {
-        let reach = Reach::new(["https://10.0.0.1"].into_iter(), true, None).unwrap();
-        let target = Target::parse("https://10.0.0.1", &reach).unwrap();
+        let policy = TargetPolicy::new(["https://10.0.0.1"].into_iter(), true, None).unwrap();
+        let target = Target::parse("https://10.0.0.1", &policy).unwrap();
         assert_eq!(target.address, "10.0.0.1:443".parse().unwrap());
         assert!(target.tls.is_some());
-        assert!(Target::parse("http://10.0.0.1", &reach).unwrap().tls.is_none());
+        assert!(Target::parse("http://10.0.0.1", &policy).unwrap().tls.is_none());
         assert_eq!(target.with_host("a.example.org").host, "a.example.org");
     }
 
@@ -165,10 +165,10 @@ mod tests {
         let path = folder.path().join("ca.pem");
         std::fs::write(&path, "none\n").unwrap();
         let urls = || ["https://127.0.0.1"].into_iter();
-        assert!(Reach::new(urls(), false, Some(&path)).unwrap_err().to_string().contains("ca.pem"));
+        assert!(TargetPolicy::new(urls(), false, Some(&path)).unwrap_err().to_string().contains("ca.pem"));
         let absent = folder.path().join("absent");
-        assert!(Reach::new(urls(), false, Some(&absent)).is_err());
-        let error = Reach::new(["http://127.0.0.1"].into_iter(), false, Some(&absent)).unwrap_err();
+        assert!(TargetPolicy::new(urls(), false, Some(&absent)).is_err());
+        let error = TargetPolicy::new(["http://127.0.0.1"].into_iter(), false, Some(&absent)).unwrap_err();
         assert!(error.to_string().contains("absent"), "an unused file must exist, too: {error}");
     }
 }

@@ -121,7 +121,7 @@ fn of_checks(phase: &PhaseResult) -> Vec<Figure> {
         let mut put = |name, value| found.push(of_phase(name, Unit::Count, Some(as_float(value))));
         put("deliveries", delivery.deliveries);
         put("lost_events", delivery.lost_events);
-        put("doubled_events", delivery.doubled_events + delivery.disordered_events);
+        put("duplicate_events", delivery.duplicate_events + delivery.out_of_order_events);
         put("ended_receivers", delivery.ended_receivers);
     }
     if let Some(idle) = phase.idle {

@@ -164,8 +164,8 @@ fn special_facts(phase: &PhaseResult) -> Vec<String> {
             delivery.receivers,
             delivery.deliveries,
             delivery.lost_events,
-            delivery.doubled_events,
-            delivery.disordered_events,
+            delivery.duplicate_events,
+            delivery.out_of_order_events,
             delivery.ended_receivers
         ));
     }

@@ -7,7 +7,7 @@ use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_MERGE_BASE, ZULIP_VERSION};
 use actors::RealmHandle;
 use rules::avatar::realm_icon_url;
 use rules::markdown::NoNames;
-use rules::permissions::visitors::has_public_access;
+use rules::permissions::spectators::has_public_access;
 use serde::Serialize;
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -99,7 +99,7 @@ thread_local! {
         const { RefCell::new(EncodedCache::new(DESCRIPTIONS_MAX, DESCRIPTION_BYTES_MAX)) };
 }
 
-/// The description as HTML for visitors without an account: mentions and channel links stay text. Empty if the HTML is
+/// The description as HTML for spectators without an account: mentions and channel links stay text. Empty if the HTML is
 /// too long. It is rendered once for each state of the organization's record, because anyone may ask for it.
 pub fn render_description(realm: &Arc<model::Realm>) -> String {
     rendered_once(realm, |markdown| rules::markdown::render(markdown, &NoNames).unwrap_or_default().html)

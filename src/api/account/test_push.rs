@@ -5,7 +5,7 @@
 use crate::http::{
     ApiError, App, Caller, Code, Fields, FromFields, HandlerResult, Params, RealmUrl, reply_ok,
 };
-use crate::integrations::payload::{Place, test_base, test_push};
+use crate::integrations::payload::{PushAccount, test_base, test_push};
 use crate::integrations::push_service::{Account, PushFailure, SealedPush};
 use crate::integrations::seal::seal;
 use actors::commands;
@@ -46,11 +46,11 @@ pub async fn test_tokens(
     if tokens.is_empty() && which.is_some() {
         return Err(ApiError::new(Code::INVALID_PUSH_DEVICE_TOKEN, "Device not recognized"));
     }
-    let place = Place::of(directory.realm(), url, caller.user.id);
+    let push_account = PushAccount::of(directory.realm(), url, caller.user.id);
     for token in tokens {
         let Some(service) = &app.push else { return Err(admin_action_required()) };
         let account = Account::of(&caller.realm, caller.user.id);
-        match service.test_token(&account, token, &test_base(&place)).await {
+        match service.test_token(&account, token, &test_base(&push_account)).await {
             Ok(()) => {}
             Err(PushFailure::Refused { code: Some(code), .. })
                 if code == Code::INVALID_REMOTE_PUSH_DEVICE_TOKEN.name() =>
@@ -84,8 +84,8 @@ pub async fn test_devices(
     }
     // The devices may be registered with a service that is no longer configured.
     let Some(service) = &app.push else { return Err(admin_action_required()) };
-    let place = Place::of(directory.realm(), url, caller.user.id);
-    let text = test_push(&place, caller.realm.now()).to_string();
+    let push_account = PushAccount::of(directory.realm(), url, caller.user.id);
+    let text = test_push(&push_account, caller.realm.now()).to_string();
     let sealed = devices.iter().map(|device| {
         Some(SealedPush {
             device,
@@ -107,7 +107,10 @@ pub async fn test_devices(
     }
     let is_any_left = gone.len() < devices.len();
     let status = PushStatus::Failed(Code::INVALID_REMOTE_PUSH_DEVICE_TOKEN.name().to_owned());
-    caller.realm.execute(commands::SettlePushDevices { user: caller.user.id, devices: gone, status }).await?;
+    caller
+        .realm
+        .execute(commands::SetPushDeviceStatus { user: caller.user.id, devices: gone, status })
+        .await?;
     if is_any_left { reply_ok() } else { Err(no_active_device()) }
 }
 

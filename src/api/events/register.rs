@@ -34,7 +34,7 @@ use fetch::Fetch;
 use model::{Directory, EventKinds, QueueOptions, User, UserId};
 use narrow::parse_narrow;
 use request::StateRequest;
-use rules::permissions::visitors::has_public_access;
+use rules::permissions::spectators::has_public_access;
 
 /// A queue to register, and the parts of the state to return.
 pub struct Register {
@@ -135,7 +135,7 @@ pub async fn registered<T: Send + 'static>(
     answer
 }
 
-/// The state for a visitor without an account, who gets no queue.
+/// The state for a spectator without an account, who gets no queue.
 async fn visited(
     admission: &Admission,
     realm: RealmHandle,

@@ -115,7 +115,7 @@ struct WindowJson {
     history_limited: bool,
 }
 
-/// Returns messages that the caller may read, or a visitor.
+/// Returns messages that the caller may read, or a spectator.
 pub async fn fetch(
     admission: Admission,
     caller: Option<Caller>,

@@ -18,7 +18,7 @@ impl FromFields for MessageForm {
     }
 }
 
-/// Returns a message. One that the caller may not read is refused like one that does not exist; visitors are asked to log
+/// Returns a message. One that the caller may not read is refused like one that does not exist; spectators are asked to log
 /// in for all but messages of web-public channels.
 pub async fn fetch_one(
     caller: Option<Caller>,

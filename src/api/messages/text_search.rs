@@ -6,7 +6,7 @@ use crate::http::ApiError;
 use crate::http::admission::Admission;
 use actors::RealmHandle;
 use actors::queries::{Anchor, Narrowed, Range, Window};
-use actors::search::{Found, Highlighter};
+use actors::search::{Highlighter, SearchCandidates};
 use model::{MessageId, User};
 use rules::narrow::{Term, search_text};
 
@@ -63,37 +63,46 @@ impl NarrowedRequest<'_> {
         let mut wider = 1;
         loop {
             let (shown, selected) = self.realm.narrow(user, (narrow, Some(&found)), &check, &select)?;
-            let mut unsure = found.unsure(shown.ids);
-            if unsure.is_empty() {
+            let mut unverified = found.unverified(shown.ids);
+            if unverified.is_empty() {
                 let highlighter = found.highlighter();
                 return Ok((selected, Some(highlighter)));
             }
             // Looking words up is cheap, reading messages is not.
-            if !found.lacks(&unsure) {
+            if !found.needs_lookup(&unverified) {
                 wider *= WIDER;
             }
             if let Some(range) = shown.range {
-                unsure.extend(found.unsure(self.ahead(&found, &range, wider.max(WIDER))?));
-                unsure.sort_unstable();
-                unsure.dedup();
+                unverified.extend(found.unverified(self.ahead(&found, &range, wider.max(WIDER))?));
+                unverified.sort_unstable();
+                unverified.dedup();
             }
-            found = self.check(found, unsure).await?;
+            found = self.check(found, unverified).await?;
         }
     }
 
-    async fn find(&self, text: String) -> Result<Found, ApiError> {
+    async fn find(&self, text: String) -> Result<SearchCandidates, ApiError> {
         let realm = self.realm.clone();
         Ok(self.admission.enter_pages()?.work(move || realm.find_text(&text)).await??)
     }
 
-    async fn check(&self, mut found: Found, ids: Vec<MessageId>) -> Result<Found, ApiError> {
+    async fn check(
+        &self,
+        mut found: SearchCandidates,
+        ids: Vec<MessageId>,
+    ) -> Result<SearchCandidates, ApiError> {
         let realm = self.realm.clone();
         let work = move || realm.check_found(&mut found, &ids).map(|()| found);
         Ok(self.admission.enter_pages()?.work(work).await??)
     }
 
     /// The messages of a wider range, which are read together.
-    fn ahead(&self, found: &Found, range: &Range, wider: usize) -> Result<Vec<MessageId>, ApiError> {
+    fn ahead(
+        &self,
+        found: &SearchCandidates,
+        range: &Range,
+        wider: usize,
+    ) -> Result<Vec<MessageId>, ApiError> {
         let count = |count: usize| count.saturating_mul(wider).min(MESSAGES_MAX);
         let range =
             Range { num_before: count(range.num_before), num_after: count(range.num_after), ..*range };

@@ -5,8 +5,8 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderValue};
 use model::{Directory, User, UserId};
 use rules::avatar::{AvatarSize, public_avatar_url, shown_avatar_url, unknown_avatar_url};
+use rules::permissions::spectators::has_public_access;
 use rules::permissions::users::{find_user_by_email, sees_user};
-use rules::permissions::visitors::has_public_access;
 use std::sync::Arc;
 
 /// A redirect that keeps the query of the request.

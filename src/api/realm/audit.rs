@@ -2,7 +2,7 @@
 
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
 use actors::queries::{ActFilter, acts};
-use model::{ActOrigin, Directory, RecordedAct, Sequence, UserId};
+use model::{Directory, RecordedAuditEntry, RequestOrigin, Sequence, UserId};
 use rules::audit::{client_of, describe, who};
 use serde::Serialize;
 
@@ -46,23 +46,23 @@ struct ListedAct {
 }
 
 impl ListedAct {
-    fn new(directory: &Directory, (id, recorded): &(Sequence, std::sync::Arc<RecordedAct>)) -> Self {
-        let act = &recorded.act;
-        let origin = match act.origin {
-            ActOrigin::Api => "api",
-            ActOrigin::Browser => "browser",
-            ActOrigin::CommandLine => "command_line",
-            ActOrigin::Import => "import",
+    fn new(directory: &Directory, (id, recorded): &(Sequence, std::sync::Arc<RecordedAuditEntry>)) -> Self {
+        let entry = &recorded.entry;
+        let origin = match entry.origin {
+            RequestOrigin::Api => "api",
+            RequestOrigin::Browser => "browser",
+            RequestOrigin::CommandLine => "command_line",
+            RequestOrigin::Import => "import",
         };
         Self {
             id: *id,
             timestamp: recorded.at.secs(),
-            user_id: act.by,
-            who: who(directory, act),
+            user_id: entry.by,
+            who: who(directory, entry),
             origin,
-            client: client_of(act),
-            address: act.address.map(|address| address.to_string()),
-            deeds: act.deeds.iter().map(|deed| describe(directory, deed)).collect(),
+            client: client_of(entry),
+            address: entry.address.map(|address| address.to_string()),
+            deeds: entry.actions.iter().map(|action| describe(directory, action)).collect(),
         }
     }
 }
@@ -77,6 +77,6 @@ pub async fn list(caller: Caller, Params(query): Params<AuditQuery>) -> HandlerR
     };
     let page = acts(&caller.realm, &filter);
     let directory = caller.realm.directory();
-    let acts = page.acts.iter().map(|act| ListedAct::new(&directory, act)).collect();
+    let acts = page.acts.iter().map(|entry| ListedAct::new(&directory, entry)).collect();
     reply(&Listed { acts, next_before: page.next })
 }

@@ -6,7 +6,7 @@ use actors::queries::{TopicSummary, topics};
 use model::{ChannelId, MessageId};
 use rules::RuleError;
 use rules::permissions::channel::{Archived, ChannelRef, History, access_channel_content};
-use rules::permissions::visitors::is_shown_to_visitors;
+use rules::permissions::spectators::is_shown_to_spectators;
 use rules::topics::shown_topic;
 use serde::Serialize;
 
@@ -40,7 +40,7 @@ pub async fn list_topics(
             matches!(readable.history(), History::Delivered(_)).then_some(&**user)
         }
         None => {
-            let channel = directory.channel(id).filter(|channel| is_shown_to_visitors(&directory, channel));
+            let channel = directory.channel(id).filter(|channel| is_shown_to_spectators(&directory, channel));
             channel.map(|_| None).ok_or(RuleError::LoginRequired)?
         }
     };

@@ -3,10 +3,10 @@
 use super::errors::with_message;
 use super::finish::{finish, is_recorded};
 use super::headers::{TusHeaders, state};
-use super::own::turn;
+use super::own::write_lock;
 use crate::http::body::{BodyShare, RequestBody, broken_off, too_slow};
 use crate::http::{ApiError, App, BodyStream, Caller, HandlerResult, Path, Reply};
-use crate::integrations::partial_uploads::Turn;
+use crate::integrations::partial_uploads::WriteLock;
 use actix_web::http::StatusCode;
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -25,7 +25,7 @@ pub async fn append(
     BodyStream(body): BodyStream,
 ) -> HandlerResult {
     match begin(&app, &caller, &id, &headers).await {
-        Ok(turn) => receive(app, caller, turn, body, StatusCode::NO_CONTENT).await,
+        Ok(lock) => receive(app, caller, lock, body, StatusCode::NO_CONTENT).await,
         Err(refusal) => {
             body.discard(Duration::from_secs(app.config.http.body_secs_max)).await;
             Err(refusal)
@@ -33,22 +33,22 @@ pub async fn append(
     }
 }
 
-async fn begin(app: &App, caller: &Caller, id: &str, headers: &TusHeaders) -> Result<Turn, ApiError> {
+async fn begin(app: &App, caller: &Caller, id: &str, headers: &TusHeaders) -> Result<WriteLock, ApiError> {
     headers.check_version()?;
     headers.check_has_bytes()?;
     let offset = headers.offset()?;
-    let turn = turn(app, caller, id).await?;
-    if offset != turn.upload().offset() {
-        let msg = format!("The upload continues at offset {}", turn.upload().offset());
+    let lock = write_lock(app, caller, id).await?;
+    if offset != lock.upload().offset() {
+        let msg = format!("The upload continues at offset {}", lock.upload().offset());
         return Err(with_message(ApiError::bad_request(msg).status(StatusCode::CONFLICT)));
     }
-    if headers.content_length().is_some_and(|length| length > turn.bytes_left()) {
+    if headers.content_length().is_some_and(|length| length > lock.bytes_left()) {
         return Err(beyond_length());
     }
     if let Some(pause) = app.server.storage_status().paused {
         return Err(with_message(ApiError::paused(pause)));
     }
-    Ok(turn)
+    Ok(lock)
 }
 
 fn beyond_length() -> ApiError {
@@ -60,50 +60,55 @@ fn beyond_length() -> ApiError {
 pub(super) async fn receive(
     app: App,
     caller: Caller,
-    turn: Turn,
+    lock: WriteLock,
     body: RequestBody,
     status: StatusCode,
 ) -> HandlerResult {
     let received = actix_rt::spawn(async move {
-        let mut turn = turn;
-        if is_recorded(&caller, turn.upload()) {
+        let mut lock = lock;
+        if is_recorded(&caller, lock.upload()) {
             body.discard(Duration::from_secs(app.config.http.body_secs_max)).await;
-            return finish(&app, &caller, turn, status).await;
+            return finish(&app, &caller, lock, status).await;
         }
-        let end = add_all(&app, &caller, &mut turn, body).await;
+        let end = add_all(&app, &caller, &mut lock, body).await;
         // Whatever the end is, as much as possible is kept.
-        let offset = turn.sync(app.clock.now()).await?;
+        let offset = lock.sync(app.clock.now()).await?;
         end?;
-        if offset == turn.upload().about.length {
-            return finish(&app, &caller, turn, status).await;
+        if offset == lock.upload().about.length {
+            return finish(&app, &caller, lock, status).await;
         }
-        Ok(Reply::bare(status, state(turn.upload(), offset)))
+        Ok(Reply::bare(status, state(lock.upload(), offset)))
     });
     received.await.map_err(|_| ApiError::internal())?
 }
 
-async fn add_all(app: &App, caller: &Caller, turn: &mut Turn, mut body: RequestBody) -> Result<(), ApiError> {
+async fn add_all(
+    app: &App,
+    caller: &Caller,
+    lock: &mut WriteLock,
+    mut body: RequestBody,
+) -> Result<(), ApiError> {
     let mut share = BodyShare::new(app, Some(caller), None);
     share.hold(MEMORY_BYTES)?;
-    while let Some(piece) = next(app, turn, &mut body).await? {
-        if piece.len() as u64 > turn.bytes_left() {
-            turn.roll_back().await?;
+    while let Some(piece) = next(app, lock, &mut body).await? {
+        if piece.len() as u64 > lock.bytes_left() {
+            lock.roll_back().await?;
             return Err(beyond_length());
         }
-        turn.write(&piece).await?;
+        lock.write(&piece).await?;
     }
     Ok(())
 }
 
 /// The next piece of a body; none at its end. Fails when the connection does, when nothing arrives for too long, when
 /// another request continues the upload, and when the server stops.
-async fn next(app: &App, turn: &mut Turn, body: &mut RequestBody) -> Result<Option<Bytes>, ApiError> {
+async fn next(app: &App, lock: &mut WriteLock, body: &mut RequestBody) -> Result<Option<Bytes>, ApiError> {
     let pause_max = Duration::from_secs(app.config.http.body_secs_max);
     tokio::select! {
         piece = timeout(pause_max, body.next()) => {
             piece.map_err(|_| too_slow())?.transpose().map_err(broken_off)
         }
-        () = turn.interrupted() => {
+        () = lock.interrupted() => {
             let error = ApiError::bad_request("Another request continues this upload");
             Err(with_message(error.status(StatusCode::LOCKED)))
         }

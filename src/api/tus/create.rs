@@ -5,7 +5,7 @@ use super::errors::with_message;
 use super::finish::{check_quota, file_bytes_max, new_path};
 use super::headers::{TusHeaders, description, location, state};
 use crate::http::{ApiError, App, BodyStream, Caller, HandlerResult, RealmUrl, Reply};
-use crate::integrations::partial_uploads::{About, Turn};
+use crate::integrations::partial_uploads::{About, WriteLock};
 use actix_web::http::StatusCode;
 use std::time::Duration;
 
@@ -20,23 +20,23 @@ pub async fn create(
     headers: TusHeaders,
     BodyStream(body): BodyStream,
 ) -> HandlerResult {
-    let turn = match begin(&app, &caller, &headers).await {
-        Ok(turn) => turn,
+    let lock = match begin(&app, &caller, &headers).await {
+        Ok(lock) => lock,
         Err(refusal) => {
             body.discard(Duration::from_secs(app.config.http.body_secs_max)).await;
             return Err(refusal);
         }
     };
-    let upload = turn.upload().clone();
+    let upload = lock.upload().clone();
     let location = location(&realm_url, &upload).ok_or_else(ApiError::internal)?;
     if headers.has_bytes() || upload.about.length == 0 {
-        return Ok(receive(app, caller, turn, body, StatusCode::CREATED).await?.with_header(location));
+        return Ok(receive(app, caller, lock, body, StatusCode::CREATED).await?.with_header(location));
     }
     let headers = state(&upload, 0).into_iter().chain(description(&upload)).chain([location]).collect();
     Ok(Reply::bare(StatusCode::CREATED, headers))
 }
 
-async fn begin(app: &App, caller: &Caller, headers: &TusHeaders) -> Result<Turn, ApiError> {
+async fn begin(app: &App, caller: &Caller, headers: &TusHeaders) -> Result<WriteLock, ApiError> {
     headers.check_version()?;
     let length = headers.length()?;
     let bytes_max = file_bytes_max(app);
@@ -64,5 +64,5 @@ async fn begin(app: &App, caller: &Caller, headers: &TusHeaders) -> Result<Turn,
     };
     let uploads = &app.partial_uploads;
     let upload = uploads.create(about, FILES_MAX * bytes_max, app.clock.now()).await?;
-    Ok(uploads.turn(&upload).await?)
+    Ok(uploads.write_lock(&upload).await?)
 }

@@ -5,7 +5,7 @@ use super::headers::state;
 use crate::api::uploads::store::{IncomingFile, keep};
 use crate::http::{ApiError, App, Caller, HandlerResult, Reply};
 use crate::integrations::blobs::uploads::new_path as random_path;
-use crate::integrations::partial_uploads::{PartialError, PartialUpload, Turn};
+use crate::integrations::partial_uploads::{PartialError, PartialUpload, WriteLock};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use bytes::{Bytes, BytesMut};
@@ -41,13 +41,13 @@ pub(super) fn new_path(caller: &Caller, sent_name: &str) -> Result<String, ApiEr
 
 /// Records the complete file, and answers its URL. A file that is recorded already is not recorded twice: the server may
 /// have been killed before it could delete the upload. After an error the client sends the last byte again.
-pub(super) async fn finish(app: &App, caller: &Caller, turn: Turn, status: StatusCode) -> HandlerResult {
-    let upload = turn.upload().clone();
+pub(super) async fn finish(app: &App, caller: &Caller, lock: WriteLock, status: StatusCode) -> HandlerResult {
+    let upload = lock.upload().clone();
     if !is_recorded(caller, &upload) {
         let file = stored(app, &upload).await.map_err(with_message)?;
         keep(app, caller, file).await.map_err(with_message)?;
     }
-    if let Err(error) = app.partial_uploads.delete(turn).await {
+    if let Err(error) = app.partial_uploads.delete(lock).await {
         tracing::warn!(%error, "a complete upload is still among the unfinished ones");
     }
     let url = format!("/user_uploads/{}", upload.about.path_id);

@@ -1,7 +1,7 @@
 //! `DELETE /tus/{upload_id}`: cancels an upload.
 
 use super::headers::TusHeaders;
-use super::own::turn;
+use super::own::write_lock;
 use crate::http::{App, Caller, HandlerResult, Path, Reply};
 use actix_web::http::StatusCode;
 
@@ -13,7 +13,7 @@ pub async fn terminate(
     headers: TusHeaders,
 ) -> HandlerResult {
     headers.check_version()?;
-    let turn = turn(&app, &caller, &id).await?;
-    app.partial_uploads.delete(turn).await?;
+    let lock = write_lock(&app, &caller, &id).await?;
+    app.partial_uploads.delete(lock).await?;
     Ok(Reply::bare(StatusCode::NO_CONTENT, Vec::new()))
 }

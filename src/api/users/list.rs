@@ -7,12 +7,12 @@ use crate::http::admission::Admission;
 use crate::http::host::Realm;
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
 use model::{Directory, User, UserId};
+use rules::permissions::spectators::has_public_access;
 use rules::permissions::users::{UserScope, user_scope};
-use rules::permissions::visitors::has_public_access;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// The users to list. Without a login `client_gravatar` is false by default: visitors see no e-mail addresses.
+/// The users to list. Without a login `client_gravatar` is false by default: spectators see no e-mail addresses.
 pub struct ListUsers {
     client_gravatar: Option<bool>,
     include_custom_profile_fields: bool,

@@ -206,8 +206,8 @@ impl OwnSubscriptions {
     }
 }
 
-/// The settings of a visitor without an account, for every channel that visitors may read.
-pub fn visitor_subscription() -> OwnSubscriptionJson<'static> {
+/// The settings of a spectator without an account, for every channel that spectators may read.
+pub fn spectator_subscription() -> OwnSubscriptionJson<'static> {
     OwnSubscriptionJson {
         color: "#c2c2c2",
         is_muted: false,

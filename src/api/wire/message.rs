@@ -53,7 +53,7 @@ pub struct MessageWriter<'d> {
     /// The reader, if some users are hidden from them.
     restricted: Option<&'d User>,
     /// Whether the reader has no account: then addresses are hidden.
-    is_visitor: bool,
+    is_spectator: bool,
     form: MessageForm,
     history: HistoryPolicy,
     /// Bytes of edit history that may still be written.
@@ -68,11 +68,11 @@ impl<'d> MessageWriter<'d> {
         let history = HistoryPolicy::of(directory.realm());
         let restricted = reader.filter(|reader| is_restricted(directory, reader));
         let history_left = PAGE_HISTORY_BYTES_MAX;
-        let is_visitor = reader.is_none();
+        let is_spectator = reader.is_none();
         Self {
             directory,
             restricted,
-            is_visitor,
+            is_spectator,
             form,
             history,
             history_left,
@@ -182,7 +182,7 @@ impl<'d> MessageWriter<'d> {
             return out.extend_from_slice(written);
         }
         let start = out.len();
-        let is_for_all = self.restricted.is_none() && !self.is_visitor;
+        let is_for_all = self.restricted.is_none() && !self.is_spectator;
         match self.directory.user(id).filter(|_| is_for_all) {
             Some(user) => {
                 let client_gravatar = self.form.client_gravatar;
@@ -203,7 +203,9 @@ impl<'d> MessageWriter<'d> {
         push_text_field(out, "sender_realm_str", &self.directory.realm().subdomain);
         // The same for every reader: Gravatar URLs are only left to clients if everyone sees the e-mail address.
         let avatar = match person.user {
-            Some(user) if self.is_visitor => Some(public_avatar_url(self.directory, user, AvatarSize::Small)),
+            Some(user) if self.is_spectator => {
+                Some(public_avatar_url(self.directory, user, AvatarSize::Small))
+            }
             Some(user) => {
                 avatar_url(self.directory, None, user, self.form.client_gravatar, AvatarSize::Small)
             }
@@ -250,7 +252,7 @@ impl<'d> MessageWriter<'d> {
             |user: &User| self.restricted.is_some_and(|reader| !sees_user(self.directory, reader, user));
         match self.directory.user(id).filter(|user| !hidden(user)) {
             Some(user) => {
-                let email = match self.is_visitor && !user.is_bot() {
+                let email = match self.is_spectator && !user.is_bot() {
                     true => Cow::Owned(self.directory.made_up_email(id)),
                     false => api_email(self.directory, user),
                 };

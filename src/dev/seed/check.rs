@@ -1,7 +1,7 @@
 //! What a seed must fulfil beyond its form: names that exist, texts within the limits of the API.
 
 use super::content::{Audience, Change, Channel, Message, RoleName, SeedDocument, User, Value};
-use super::place::{At, Place};
+use super::document_path::{At, DocumentPath};
 use rules::address_list::is_address;
 use rules::content::CONTENT_LENGTH_MAX;
 use rules::names::{CHANNEL_NAME_LENGTH_MAX, parse_full_name};
@@ -25,13 +25,13 @@ const PASSWORD_LENGTH_OVER: usize = PASSWORD_LENGTH_MAX + 1;
 /// A mistake, and where it is.
 pub(super) struct Mistake {
     pub why: String,
-    pub place: Place,
+    pub path: DocumentPath,
 }
 
 type Checked = Result<(), Mistake>;
 
 fn refuse(at: &At<'_>, why: impl Into<String>) -> Checked {
-    Err(Mistake { why: why.into(), place: at.place() })
+    Err(Mistake { why: why.into(), path: at.path() })
 }
 
 /// Checks the entries of a list.

@@ -41,7 +41,7 @@ impl SeedDocument {
             })?,
         };
         check(&document).map_err(|mistake| {
-            let (line, column) = position(text, mistake.place.find(text));
+            let (line, column) = position(text, mistake.path.find(text));
             SeedError::At { line, column, why: mistake.why }
         })?;
         for user in &mut document.users {

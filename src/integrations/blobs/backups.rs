@@ -2,7 +2,7 @@
 
 use super::{BlobError, BlobName, Blobs};
 use crate::config::{BackupSettings, BlobKind, BlobSettings};
-use actors::backups::{Access, Place};
+use actors::backups::{Access, FileStore};
 use bytes::{Buf, Bytes};
 use futures_util::{StreamExt, TryStreamExt};
 use object_store::{ObjectStore, PutMode, PutOptions};
@@ -123,7 +123,7 @@ impl Bucket {
     }
 }
 
-impl Place for Bucket {
+impl FileStore for Bucket {
     fn title(&self) -> String {
         self.title.clone()
     }

@@ -2,7 +2,7 @@
 
 use super::backups::Bucket;
 use crate::config::{BlobKind, Config};
-use actors::backups::Place;
+use actors::backups::FileStore;
 use actors::cluster::{OpenShared, SharedFolder};
 use std::sync::Arc;
 
@@ -12,10 +12,11 @@ pub fn opener(config: &Config) -> Option<OpenShared> {
     match (blobs.kind, folder) {
         (BlobKind::S3, _) => Some(Arc::new(move |cluster: &str, _: &str| {
             let bucket = Bucket::below(&blobs, &format!("cluster/{cluster}"));
-            bucket.map(|bucket| Box::new(bucket) as Box<dyn Place>).map_err(|error| error.to_string())
+            bucket.map(|bucket| Box::new(bucket) as Box<dyn FileStore>).map_err(|error| error.to_string())
         })),
         (BlobKind::Local, Some(folder)) => Some(Arc::new(move |cluster: &str, writer: &str| {
-            Ok(Box::new(SharedFolder::new(&folder.join("cluster").join(cluster), writer)) as Box<dyn Place>)
+            Ok(Box::new(SharedFolder::new(&folder.join("cluster").join(cluster), writer))
+                as Box<dyn FileStore>)
         })),
         (BlobKind::Local, None) => None,
     }

@@ -28,10 +28,10 @@ async fn bytes_and_description_survive_a_restart() {
     let (id, parts) = {
         let uploads = open(&folder);
         let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
-        let mut turn = uploads.turn(&upload).await.unwrap();
-        turn.write(b"hello").await.unwrap();
+        let mut lock = uploads.write_lock(&upload).await.unwrap();
+        lock.write(b"hello").await.unwrap();
         assert_eq!(upload.offset(), 0, "nothing is durable yet");
-        assert_eq!(turn.sync(NOW).await.unwrap(), 5);
+        assert_eq!(lock.sync(NOW).await.unwrap(), 5);
         (upload.id.clone(), upload.about.clone())
     };
     std::fs::write(folder.path().join("partial-uploads/lost.bytes"), "x").unwrap();
@@ -41,14 +41,14 @@ async fn bytes_and_description_survive_a_restart() {
     let now = Timestamp(uploads.uploads.lock()[&id].progress.lock().touched.0);
     let upload = uploads.find((RealmId(1), UserId(7)), &id, now).unwrap();
     assert_eq!((upload.offset(), &upload.about), (5, &parts));
-    let mut turn = uploads.turn(&upload).await.unwrap();
-    turn.write(b" world and more").await.unwrap();
-    assert_eq!((turn.bytes_left(), turn.sync(now).await.unwrap()), (0, 10));
+    let mut lock = uploads.write_lock(&upload).await.unwrap();
+    lock.write(b" world and more").await.unwrap();
+    assert_eq!((lock.bytes_left(), lock.sync(now).await.unwrap()), (0, 10));
     assert_eq!(std::fs::read(upload.file()).unwrap(), b"hello worl");
     assert_eq!(upload.offset(), 9, "the last byte is not acknowledged before the upload is finished");
-    uploads.delete(turn).await.unwrap();
+    uploads.delete(lock).await.unwrap();
     assert_eq!(files(&folder), 0);
-    assert!(matches!(uploads.turn(&upload).await, Err(PartialError::Missing)));
+    assert!(matches!(uploads.write_lock(&upload).await, Err(PartialError::Missing)));
 }
 
 #[actix_web::test]
@@ -67,10 +67,10 @@ async fn a_newer_request_takes_over() {
     let folder = tempfile::tempdir().unwrap();
     let uploads = Arc::new(open(&folder));
     let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
-    let mut first = uploads.turn(&upload).await.unwrap();
+    let mut first = uploads.write_lock(&upload).await.unwrap();
     let waiting = {
         let (uploads, upload) = (uploads.clone(), upload.clone());
-        actix_rt::spawn(async move { uploads.turn(&upload).await.map(drop) })
+        actix_rt::spawn(async move { uploads.write_lock(&upload).await.map(drop) })
     };
     first.interrupted().await;
     first.write(b"abc").await.unwrap();
@@ -94,11 +94,11 @@ async fn uploads_of_an_account_are_bounded() {
     assert!(uploads.create(about(8, 1), 100, NOW).await.is_ok(), "of another account");
     // The one without progress for the longest time makes room, unless a request writes to it.
     let later = Timestamp(soon.0 + IDLE_MILLIS);
-    let turn = uploads.turn(&first).await.unwrap();
+    let lock = uploads.write_lock(&first).await.unwrap();
     uploads.create(about(7, 1), 100, later).await.unwrap();
     let own = (RealmId(1), UserId(7));
     assert!(uploads.find(own, &first.id, later).is_ok());
-    drop(turn);
+    drop(lock);
     uploads.create(about(7, 1), 100, later).await.unwrap();
     assert!(uploads.find(own, &first.id, later).is_err());
     assert_eq!(files(&folder), 2 * (ACCOUNT_UPLOADS_MAX + 1));
@@ -110,10 +110,10 @@ async fn expired_uploads_are_swept() {
     let uploads = open(&folder);
     let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
     assert_eq!(uploads.sweep(Timestamp(NOW.0 + EXPIRY_MILLIS - 1)).await.unwrap(), 0);
-    let turn = uploads.turn(&upload).await.unwrap();
+    let lock = uploads.write_lock(&upload).await.unwrap();
     let late = Timestamp(NOW.0 + EXPIRY_MILLIS);
     assert_eq!(uploads.sweep(late).await.unwrap(), 0, "a request writes to it");
-    drop(turn);
+    drop(lock);
     assert_eq!((uploads.sweep(late).await.unwrap(), files(&folder)), (1, 0));
 }
 
@@ -122,10 +122,10 @@ async fn rolling_back_keeps_what_was_durable() {
     let folder = tempfile::tempdir().unwrap();
     let uploads = open(&folder);
     let upload = uploads.create(about(7, 1 << 20), 1 << 20, NOW).await.unwrap();
-    let mut turn = uploads.turn(&upload).await.unwrap();
-    turn.write(b"abc").await.unwrap();
-    turn.sync(NOW).await.unwrap();
-    turn.write(&vec![1; 1 << 19]).await.unwrap();
-    turn.roll_back().await.unwrap();
-    assert_eq!((turn.sync(NOW).await.unwrap(), std::fs::read(upload.file()).unwrap()), (3, b"abc".to_vec()));
+    let mut lock = uploads.write_lock(&upload).await.unwrap();
+    lock.write(b"abc").await.unwrap();
+    lock.sync(NOW).await.unwrap();
+    lock.write(&vec![1; 1 << 19]).await.unwrap();
+    lock.roll_back().await.unwrap();
+    assert_eq!((lock.sync(NOW).await.unwrap(), std::fs::read(upload.file()).unwrap()), (3, b"abc".to_vec()));
 }

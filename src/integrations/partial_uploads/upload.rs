@@ -57,7 +57,7 @@ pub struct PartialUpload {
     pub(super) is_durable: bool,
     pub(super) progress: Mutex<Progress>,
     /// Held by the request that writes to it.
-    pub(super) turn: Arc<tokio::sync::Mutex<()>>,
+    pub(super) lock: Arc<tokio::sync::Mutex<()>>,
     /// Counts the requests that wanted to write.
     pub(super) asked: watch::Sender<u64>,
 }
@@ -78,8 +78,8 @@ impl PartialUpload {
         is_durable: bool,
         progress: Progress,
     ) -> Self {
-        let (turn, asked) = (Arc::default(), watch::Sender::new(0));
-        Self { id, about, folder, is_durable, progress: Mutex::new(progress), turn, asked }
+        let (lock, asked) = (Arc::default(), watch::Sender::new(0));
+        Self { id, about, folder, is_durable, progress: Mutex::new(progress), lock, asked }
     }
 
     /// The number of bytes that are durable, at most all but the last one. A client that has sent everything but was not told
@@ -108,7 +108,7 @@ impl PartialUpload {
 
     /// Whether no request writes to it, and none has for a while.
     pub(super) fn is_idle(&self, now: Timestamp, millis: u64) -> bool {
-        now.millis_since(self.progress.lock().touched) >= millis && self.turn.try_lock().is_ok()
+        now.millis_since(self.progress.lock().touched) >= millis && self.lock.try_lock().is_ok()
     }
 
     /// Creates both files: first the empty bytes, so that a description always has some.

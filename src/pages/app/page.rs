@@ -9,7 +9,7 @@ use crate::api::events::register::{Register, registered};
 use crate::http::admission::Admission;
 use crate::http::{ApiError, Caller, Envelope, HandlerResult, Reply};
 use crate::web_app::Bundle;
-use crate::web_app::look::{ColorScheme, Look, Window};
+use crate::web_app::page_variant::{ColorScheme, PageVariant, Window};
 use crate::web_app::skeleton::Values;
 use actix_web::http::header::{self, HeaderValue};
 use actors::RealmHandle;
@@ -45,7 +45,8 @@ impl Page {
         let conversation = self.query.conversation(&directory, &user);
         let window = if conversation.is_some() { Window::Conversation } else { Window::Whole };
         let conversation = conversation.unwrap_or_default();
-        let look = Look { colors: ColorScheme::of_setting(user_int(&user, "color_scheme")), window };
+        let variant =
+            PageVariant { colors: ColorScheme::of_setting(user_int(&user, "color_scheme")), window };
         let app = &admission.app;
         let warn_no_email = app.config.mail.host.is_empty() && !app.is_development;
         let params = Register::for_web_page(conversation.queue_narrow());
@@ -72,14 +73,14 @@ impl Page {
                 csrf_token: &csrf_token,
                 params: json.iter().map(|part| json_for_attribute(part)).collect(),
             };
-            hold(bundle.skeleton(look).fill(values), held)
+            hold(bundle.skeleton(variant).fill(values), held)
         };
         let parts = registered(admission, caller, realm_url, params, finish).await?;
         Ok(parts.reply(policy))
     }
 
-    /// Returns the page for a visitor without an account, who has no queue: the app asks for the state itself.
-    pub async fn for_visitor(
+    /// Returns the page for a spectator without an account, who has no queue: the app asks for the state itself.
+    pub async fn for_spectator(
         self,
         admission: &Admission,
         realm: &RealmHandle,
@@ -109,17 +110,17 @@ impl Page {
             csrf_token: &csrf_token,
             params: json.iter().map(|part| json_for_attribute(part)).collect(),
         };
-        let look = Look { colors: ColorScheme::of_setting(1), window: Window::Whole };
-        let parts = bundle.skeleton(look).fill(values);
-        let held = hold(parts, admission.reserve(VISITOR_PAGE_BYTES).await?)?;
+        let variant = PageVariant { colors: ColorScheme::of_setting(1), window: Window::Whole };
+        let parts = bundle.skeleton(variant).fill(values);
+        let held = hold(parts, admission.reserve(SPECTATOR_PAGE_BYTES).await?)?;
         Ok(held.reply(content_security_policy(&nonce)?))
     }
 }
 
-/// Memory of a visitor's page, in bytes; it is corrected when the page is made.
-const VISITOR_PAGE_BYTES: u64 = 64 << 10;
+/// Memory of a spectator's page, in bytes; it is corrected when the page is made.
+const SPECTATOR_PAGE_BYTES: u64 = 64 << 10;
 
-/// The language that a visitor chose, and the cookie that has it.
+/// The language that a spectator chose, and the cookie that has it.
 pub struct Chosen<'c> {
     pub cookie: &'static str,
     pub language: Option<&'c str>,

@@ -49,7 +49,7 @@ pub struct PageParams<'p> {
     pub login_page: &'static str,
     pub apps_page_url: &'static str,
     pub language_list: &'p [Language],
-    /// The cookie with the language that a visitor chose.
+    /// The cookie with the language that a spectator chose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language_cookie_name: Option<&'static str>,
     /// Unknown: the app then never offers to mark old messages as read.
@@ -71,7 +71,7 @@ pub struct Facts<'f> {
     pub warn_no_email: bool,
     pub realm_rendered_description: &'f str,
     pub conversation: Conversation,
-    /// Present on pages for visitors without an account.
+    /// Present on pages for spectators without an account.
     pub language_cookie_name: Option<&'static str>,
 }
 

@@ -14,7 +14,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::USER_AGENT;
 use actors::RealmHandle;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use rules::permissions::visitors::has_public_access;
+use rules::permissions::spectators::has_public_access;
 use std::sync::Arc;
 
 /// What stays as it is in the parameter `next`.
@@ -25,7 +25,7 @@ pub struct Visit {
     pub audience: Audience,
     query: String,
     desktop: DesktopApp,
-    /// The language that a visitor without an account chose.
+    /// The language that a spectator without an account chose.
     language: Option<String>,
     language_cookie: &'static str,
 }
@@ -43,7 +43,7 @@ impl FromCall for Visit {
     }
 }
 
-/// The page of the app. Visitors who are not logged in are sent to log in, unless there are channels that they may read.
+/// The page of the app. Browsers that are not logged in are sent to log in, unless there are channels that they may read.
 pub async fn start(
     admission: &Admission,
     bundle: Arc<Bundle>,
@@ -67,7 +67,7 @@ pub async fn start(
         Some(caller) => page.for_user(admission, caller).await,
         None => {
             let chosen = Chosen { cookie: visit.language_cookie, language: visit.language.as_deref() };
-            Ok(page.for_visitor(admission, &realm, chosen).await?.with_headers(token.cookie))
+            Ok(page.for_spectator(admission, &realm, chosen).await?.with_headers(token.cookie))
         }
     }
 }

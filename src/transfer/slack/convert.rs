@@ -4,7 +4,7 @@ use super::archive::SlackArchive;
 use super::downloads::Downloads;
 use super::messages::{self, SlackFile, SlackMessage, Threads, seconds};
 use super::people::People;
-use super::places::{Place, Places};
+use super::places::{Places, SlackDestination};
 use crate::transfer::export::{Spool, TableWriter};
 use crate::transfer::problem::TransferError;
 use crate::transfer::report::Report;
@@ -128,7 +128,7 @@ impl Conversion {
         day: &str,
         folders: &[String],
     ) -> Result<(), TransferError> {
-        let mut all: Vec<(f64, Place, SlackMessage)> = Vec::new();
+        let mut all: Vec<(f64, SlackDestination, SlackMessage)> = Vec::new();
         for folder in folders {
             let messages: Vec<SlackMessage> =
                 archive.json(&format!("{folder}/{day}.json"))?.unwrap_or_default();
@@ -149,7 +149,12 @@ impl Conversion {
         all.into_iter().try_for_each(|(at, place, message)| self.message(at, place, &message))
     }
 
-    fn message(&mut self, at: f64, place: Place, message: &SlackMessage) -> Result<(), TransferError> {
+    fn message(
+        &mut self,
+        at: f64,
+        place: SlackDestination,
+        message: &SlackMessage,
+    ) -> Result<(), TransferError> {
         let id = self.messages + 1;
         let sender = message.sender(&mut self.people);
         let mut links = Vec::new();
@@ -164,11 +169,11 @@ impl Conversion {
         self.messages = id;
         self.report.carry(messages::TABLE, 1);
         let (recipient, topic) = match place {
-            Place::Channel(position) => {
+            SlackDestination::Channel(position) => {
                 let recipient = self.places.channels.get(position).map_or(0, |channel| channel.recipient);
                 (recipient, message.topic(position, &mut self.threads))
             }
-            Place::People(position) => (self.recipient(position, sender), String::new()),
+            SlackDestination::People(position) => (self.recipient(position, sender), String::new()),
         };
         for (user, name, code) in message.reactions(&self.people, &mut self.report) {
             self.reaction_count += 1;

@@ -60,7 +60,7 @@ pub struct SlackChannel {
 
 /// Where the messages of a folder go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum SlackDestination {
     /// The position of a channel.
     Channel(usize),
     /// The position of a conversation.
@@ -79,7 +79,7 @@ pub struct SlackPeople {
 pub struct Places {
     pub channels: Vec<SlackChannel>,
     pub conversations: Vec<SlackPeople>,
-    by_folder: HashMap<String, Place>,
+    by_folder: HashMap<String, SlackDestination>,
     names: HashMap<String, String>,
 }
 
@@ -117,14 +117,14 @@ impl Places {
         if kind == Kind::Conversation {
             let position = self.conversations.len();
             self.conversations.push(SlackPeople { people: members, recipient });
-            self.by_folder.insert(folder, Place::People(position));
-            self.by_folder.insert(place.id, Place::People(position));
+            self.by_folder.insert(folder, SlackDestination::People(position));
+            self.by_folder.insert(place.id, SlackDestination::People(position));
             return;
         }
         let name: String = place.name.chars().take(NAME_CHARS_MAX).collect();
         let position = self.channels.len();
         self.names.insert(place.id, name.clone());
-        self.by_folder.insert(folder, Place::Channel(position));
+        self.by_folder.insert(folder, SlackDestination::Channel(position));
         self.channels.push(SlackChannel {
             id: position as u32 + 1,
             name,
@@ -139,7 +139,7 @@ impl Places {
     }
 
     /// Where the messages of a folder go.
-    pub fn of_folder(&self, folder: &str) -> Option<Place> {
+    pub fn of_folder(&self, folder: &str) -> Option<SlackDestination> {
         self.by_folder.get(folder).copied()
     }
 

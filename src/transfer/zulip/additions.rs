@@ -3,16 +3,16 @@
 use super::drafting::{Draft, Spotted};
 use super::entry::{Entry, SubmessageRow};
 use super::messages::{Messages, PART, REACTION};
-use model::{Fact, MessageFact, MessageId, Reaction, Spot, Submessage, UserId};
+use model::{ConversationId, Fact, MessageFact, MessageId, Reaction, Submessage, UserId};
 use rules::widgets::widget_content;
 use std::collections::HashSet;
 
 impl Messages {
     /// Reactions and parts of widgets.
     pub(super) fn add_rest(&mut self, id: MessageId, entry: &Entry, spotted: &Spotted, draft: &mut Draft) {
-        let spot = match &spotted.topic {
-            Some((channel, _)) => Spot::Channel(*channel),
-            None => Spot::Direct(spotted.recipient),
+        let conversation = match &spotted.topic {
+            Some((channel, _)) => ConversationId::Channel(*channel),
+            None => ConversationId::Direct(spotted.recipient),
         };
         let tables = self.tables.clone();
         let mut seen = HashSet::new();
@@ -32,7 +32,11 @@ impl Messages {
                     user,
                 };
                 draft.bytes += emoji.name.len() + emoji.code.len() + 60;
-                draft.later.push(Fact::Message(MessageFact::ReactionAdded { message: id, spot, reaction }));
+                draft.later.push(Fact::Message(MessageFact::ReactionAdded {
+                    message: id,
+                    conversation,
+                    reaction,
+                }));
                 self.report.carry(REACTION, 1);
             }
         }
@@ -54,7 +58,11 @@ impl Messages {
             let (msg_type, content) = (part.msg_type.clone(), part.content.clone());
             draft.bytes += content.len() + 60;
             let submessage = Submessage { id: number, msg_type, content, sender };
-            draft.later.push(Fact::Message(MessageFact::SubmessageAdded { message: id, spot, submessage }));
+            draft.later.push(Fact::Message(MessageFact::SubmessageAdded {
+                message: id,
+                conversation,
+                submessage,
+            }));
         }
     }
 }

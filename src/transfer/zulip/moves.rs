@@ -2,8 +2,8 @@
 
 use model::fact::{ArrivalFact, Delivery, MessageUpdate, Movement, NewTopic};
 use model::{
-    Fact, MessageFact, MessageId, MessageRanges, MessageVersion, PropagateMode, RecipientId, Spot, Timestamp,
-    TopicLink, UserId,
+    ConversationId, Fact, MessageFact, MessageId, MessageRanges, MessageVersion, PropagateMode, RecipientId,
+    Timestamp, TopicLink, UserId,
 };
 use rules::topics::resolve_change;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub struct PendingMove<'m> {
     pub at: Timestamp,
     pub by: UserId,
     /// Where the message was before.
-    pub spot: Spot,
+    pub conversation: ConversationId,
     pub edited: Option<Arc<MessageVersion>>,
     pub place: Option<(TopicPlace, TopicPlace)>,
     pub links: Vec<TopicLink>,
@@ -42,7 +42,7 @@ struct Key {
 
 struct Group {
     target: MessageId,
-    spot: Spot,
+    conversation: ConversationId,
     edited: Option<Arc<MessageVersion>>,
     links: Vec<TopicLink>,
     arrival: Option<RecipientId>,
@@ -57,11 +57,12 @@ pub struct Moves(BTreeMap<Key, Group>);
 impl Moves {
     /// Adds a change. Messages come in the order of their ids.
     pub fn add(&mut self, change: PendingMove<'_>) {
-        let PendingMove { order, message, at, by, spot, edited, place, links, arrival, received } = change;
+        let PendingMove { order, message, at, by, conversation, edited, place, links, arrival, received } =
+            change;
         let alone = edited.is_some().then_some(message);
         let group = self.0.entry(Key { at, order, by, place, alone }).or_insert_with(|| Group {
             target: message,
-            spot,
+            conversation,
             edited,
             links,
             arrival,
@@ -73,9 +74,9 @@ impl Moves {
     /// The facts, in chronological order.
     pub fn into_facts(self) -> impl Iterator<Item = Fact> {
         self.0.into_iter().map(|(key, group)| {
-            let Group { target, spot, edited, links, arrival, messages } = group;
+            let Group { target, conversation, edited, links, arrival, messages } = group;
             let movement = key.place.map(|place| movement(place, links, arrival, messages));
-            let update = MessageUpdate { target, by: key.by, at: key.at, spot, edited, movement };
+            let update = MessageUpdate { target, by: key.by, at: key.at, conversation, edited, movement };
             Fact::Message(MessageFact::Updated(Box::new(update)))
         })
     }

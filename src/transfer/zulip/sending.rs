@@ -8,8 +8,8 @@ use super::moves::PendingMove;
 use crate::transfer::rows::timestamp;
 use model::message::MessageTraits;
 use model::{
-    AttachmentFact, AttachmentId, ChannelId, Fact, Message, MessageFact, MessageId, MessageVersion, Place,
-    Spot, Submessage, UserId,
+    AttachmentFact, AttachmentId, ChannelId, ConversationId, Fact, Message, MessageFact, MessageId,
+    MessageVersion, Place, Submessage, UserId,
 };
 use rules::markdown::Rendered;
 use rules::widgets::{WIDGET, widget_content};
@@ -41,9 +41,9 @@ impl Messages {
         let unsent = Unsent { id, entry, flags, claims: &claims };
         let message = self.as_sent(&unsent, spotted, history, is_edited);
         draft.bytes += message.content.len() + message.rendered.len();
-        let spot = Spot::of(&message);
+        let conversation = ConversationId::of(&message);
         draft.facts.push(Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None }));
-        self.change(&unsent, spot, steps, draft);
+        self.change(&unsent, conversation, steps, draft);
         if !claims.is_empty() {
             let sent = timestamp(entry.row.date_sent);
             let fact =
@@ -80,7 +80,13 @@ impl Messages {
         }
     }
 
-    fn change(&self, unsent: &Unsent<'_>, mut spot: Spot, steps: Vec<Step>, draft: &mut Draft) {
+    fn change(
+        &self,
+        unsent: &Unsent<'_>,
+        mut conversation: ConversationId,
+        steps: Vec<Step>,
+        draft: &mut Draft,
+    ) {
         let Unsent { id, entry, flags, claims } = *unsent;
         let mut number = 0;
         let last_edit = steps.iter().rposition(|step| step.content.is_some());
@@ -106,7 +112,8 @@ impl Messages {
             let recipient = |channel: ChannelId| self.directory.channel(channel).map(|known| known.recipient);
             let arrival = step.place.as_ref().filter(|(before, after)| before.0 != after.0);
             let arrival = arrival.and_then(|(_, after)| recipient(after.0));
-            let after = step.place.as_ref().map_or(spot, |(_, after)| Spot::Channel(after.0));
+            let after =
+                step.place.as_ref().map_or(conversation, |(_, after)| ConversationId::Channel(after.0));
             draft.bytes += MESSAGE_BYTES + flags.received.len() * 4;
             let (message, at, place, received) = (id, step.at, step.place, &flags.received[..]);
             draft.moves.add(PendingMove {
@@ -114,14 +121,14 @@ impl Messages {
                 message,
                 at,
                 by,
-                spot,
+                conversation,
                 edited,
                 place,
                 links,
                 arrival,
                 received,
             });
-            spot = after;
+            conversation = after;
         }
     }
 }

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 
 /// Where a request came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ActOrigin {
+pub enum RequestOrigin {
     /// The API with a key, or without any credentials.
     #[default]
     Api,
@@ -25,41 +25,41 @@ pub enum ActOrigin {
 
 /// What one request did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Act {
+pub struct AuditEntry {
     /// The requester; none for commands of the operator and for requests without an account.
     pub by: Option<UserId>,
-    pub origin: ActOrigin,
+    pub origin: RequestOrigin,
     /// The address of the client, if it is known.
     pub address: Option<IpAddr>,
     /// The name of the client; empty if it is unknown.
     pub client: String,
     /// What the request did, at least one thing.
-    pub deeds: Vec<Deed>,
+    pub actions: Vec<AuditAction>,
 }
 
 /// An act with its time, as it is kept for owners.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RecordedAct {
+pub struct RecordedAuditEntry {
     pub at: Timestamp,
-    pub act: Act,
+    pub entry: AuditEntry,
 }
 
 /// One thing that a request did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Deed {
-    pub kind: DeedKind,
+pub struct AuditAction {
+    pub kind: ActionKind,
     pub about: Subject,
     /// The users that were added or removed; the first ones if there are many.
     pub users: Vec<UserId>,
     /// How many users, messages, sessions or invitations it concerns.
     pub count: u64,
     /// The properties that changed.
-    pub changes: Vec<ActChange>,
+    pub changes: Vec<PropertyChange>,
 }
 
 /// A property that changed, as texts for people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ActChange {
+pub struct PropertyChange {
     pub name: String,
     /// Empty where there was none.
     pub before: String,
@@ -67,9 +67,9 @@ pub struct ActChange {
     pub after: String,
 }
 
-/// The kind of a deed.
+/// The kind of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum DeedKind {
+pub enum ActionKind {
     Created,
     Changed,
     Removed,
@@ -90,7 +90,7 @@ pub enum DeedKind {
     Imported,
 }
 
-/// What a deed is about.
+/// What an action is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Subject {
     Organization,
@@ -113,14 +113,14 @@ pub enum Subject {
     Export(String),
 }
 
-impl RecordedAct {
+impl RecordedAuditEntry {
     /// An upper bound of the bytes that it takes in memory.
     pub fn bytes(&self) -> usize {
-        let deed = |deed: &Deed| {
-            let change = |change: &ActChange| {
-                size_of::<ActChange>() + change.name.len() + change.before.len() + change.after.len()
+        let action = |action: &AuditAction| {
+            let change = |change: &PropertyChange| {
+                size_of::<PropertyChange>() + change.name.len() + change.before.len() + change.after.len()
             };
-            let about = match &deed.about {
+            let about = match &action.about {
                 Subject::Topic { name, .. }
                 | Subject::Linkifier(name)
                 | Subject::Playground(name)
@@ -136,25 +136,29 @@ impl RecordedAct {
                 | Subject::Folder(_)
                 | Subject::DirectMessages => 0,
             };
-            size_of::<Deed>() + about + deed.users.len() * 4 + deed.changes.iter().map(change).sum::<usize>()
+            size_of::<AuditAction>()
+                + about
+                + action.users.len() * 4
+                + action.changes.iter().map(change).sum::<usize>()
         };
-        size_of::<Self>() + self.act.client.len() + self.act.deeds.iter().map(deed).sum::<usize>()
+        size_of::<Self>() + self.entry.client.len() + self.entry.actions.iter().map(action).sum::<usize>()
     }
 
     /// Whether a user did it, or it is about the user.
     pub fn concerns(&self, user: UserId) -> bool {
-        let about = |deed: &Deed| deed.about == Subject::User(user) || deed.users.contains(&user);
-        self.act.by == Some(user) || self.act.deeds.iter().any(about)
+        let about =
+            |action: &AuditAction| action.about == Subject::User(user) || action.users.contains(&user);
+        self.entry.by == Some(user) || self.entry.actions.iter().any(about)
     }
 }
 
-impl Act {
+impl AuditEntry {
     /// Erases what it says about a user: the address of the user's clients, and old and new names and e-mail addresses. Returns
     /// whether there was anything.
     pub fn erase_user(&mut self, user: UserId) -> bool {
         let mut is_changed = self.by == Some(user) && self.address.take().is_some();
-        for deed in self.deeds.iter_mut().filter(|deed| deed.about == Subject::User(user)) {
-            for change in &mut deed.changes {
+        for action in self.actions.iter_mut().filter(|action| action.about == Subject::User(user)) {
+            for change in &mut action.changes {
                 if PERSONAL_CHANGES.contains(&change.name.as_str()) {
                     is_changed |= blank(&mut change.before) | blank(&mut change.after);
                 }

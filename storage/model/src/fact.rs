@@ -29,7 +29,7 @@ pub use subscription::SubscriptionFact;
 pub use user::UserFact;
 
 use crate::attachment::AttachmentFact;
-use crate::audit::Act;
+use crate::audit::AuditEntry;
 use crate::ids::{EventNumber, MessageId};
 use crate::invitation::InvitationFact;
 use crate::picture::PictureFact;
@@ -67,7 +67,7 @@ pub enum Fact {
     PreImages(Vec<Fact>),
     Attachment(AttachmentFact),
     /// Who changed what, for the log of administrative acts; in the frame of the changes. Clients receive no event of it.
-    Act(Box<Act>),
+    Audit(Box<AuditEntry>),
 }
 
 impl Fact {
@@ -93,7 +93,7 @@ impl Fact {
             // One for all users, one for the managers of a bot.
             Self::Picture(_) => 2,
             Self::Attachment(fact) => fact.events_max(),
-            Self::Queue(_) | Self::Job(_) | Self::PreImages(_) | Self::Act(_) => 0,
+            Self::Queue(_) | Self::Job(_) | Self::PreImages(_) | Self::Audit(_) => 0,
         }
     }
 }

@@ -39,7 +39,9 @@ pub mod user;
 pub mod web_session;
 
 pub use attachment::{Attachment, AttachmentFact, AttachmentUse, ImageInfo, ListedAttachment};
-pub use audit::{Act, ActChange, ActOrigin, Deed, DeedKind, RecordedAct, Subject};
+pub use audit::{
+    ActionKind, AuditAction, AuditEntry, PropertyChange, RecordedAuditEntry, RequestOrigin, Subject,
+};
 pub use bot::{BotConfig, BotIntegration, WebhookInterface, WebhookService};
 pub use channel::{Channel, ChannelFolder, ChannelPermissions, TopicsPolicy};
 pub use direct::DirectConversation;
@@ -62,7 +64,7 @@ pub use invitation::{Invitation, InvitationFact, InvitationState};
 pub use lists::{
     DefaultChannelGroup, DomainOp, LinkifierRecord, Listed, Playground, RealmDomain, RealmLists,
 };
-pub use message::{Message, Place, PropagateMode, Reaction, Spot, Submessage, TopicLink};
+pub use message::{ConversationId, Message, Place, PropagateMode, Reaction, Submessage, TopicLink};
 pub use personal::{NamedStatus, NavigationView, StatusEmoji, UserStatus};
 pub use profile_field::{FieldKind, ProfileField, ProfileFields, ProfileValue};
 pub use queue::{ClientCapabilities, QueueOptions, QueueRecord};

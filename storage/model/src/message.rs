@@ -38,15 +38,16 @@ impl Place {
     }
 }
 
-/// The part of a message's place that decides who can read it, so that an index need not load the message.
+/// The channel or the direct conversation of a message, without the topic: it decides who can read the message, so that
+/// an index need not load it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Spot {
+pub enum ConversationId {
     Channel(ChannelId),
     Direct(RecipientId),
 }
 
-impl Spot {
-    /// The spot of a message.
+impl ConversationId {
+    /// The conversation of a message.
     pub fn of(message: &Message) -> Self {
         match &message.place {
             Place::Channel { channel, .. } => Self::Channel(*channel),

@@ -41,7 +41,7 @@ impl Subscription {
     }
 
     /// Starts another span after message `after`. No effect while active.
-    pub fn resume(&mut self, after: MessageId) {
+    pub fn resubscribe(&mut self, after: MessageId) {
         if !self.is_active {
             self.is_active = true;
             self.spans.push(SubscriptionSpan { after, until: None });
@@ -64,7 +64,7 @@ impl Subscription {
     }
 
     /// The account is reactivated. No effect unless paused.
-    pub fn go_on(&mut self, after: MessageId) {
+    pub fn resume(&mut self, after: MessageId) {
         if self.is_active && self.spans.last().is_none_or(|span| span.until.is_some()) {
             self.spans.push(SubscriptionSpan { after, until: None });
         }
@@ -88,8 +88,8 @@ mod tests {
         subscription.end(MessageId(20));
         assert!(subscription.received(MessageId(20)));
         assert!(!subscription.received(MessageId(21)));
-        subscription.resume(MessageId(30));
-        subscription.resume(MessageId(35));
+        subscription.resubscribe(MessageId(30));
+        subscription.resubscribe(MessageId(35));
         assert!(!subscription.received(MessageId(30)));
         assert!(subscription.received(MessageId(31)));
         assert_eq!(subscription.spans.len(), 2);
@@ -101,12 +101,12 @@ mod tests {
         subscription.pause(MessageId(20));
         subscription.pause(MessageId(25));
         assert!(subscription.is_active && !subscription.received(MessageId(21)));
-        subscription.go_on(MessageId(30));
-        subscription.go_on(MessageId(35));
+        subscription.resume(MessageId(30));
+        subscription.resume(MessageId(35));
         assert!(!subscription.received(MessageId(30)) && subscription.received(MessageId(31)));
         assert_eq!(subscription.spans.len(), 2);
         subscription.end(MessageId(40));
-        subscription.go_on(MessageId(50));
+        subscription.resume(MessageId(50));
         assert!(!subscription.is_active && !subscription.received(MessageId(51)));
     }
 }

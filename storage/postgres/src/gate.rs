@@ -13,10 +13,10 @@ pub(crate) struct Job {
     pub realm: u32,
     pub epoch: u64,
     pub sequence: u64,
-    pub what: What,
+    pub kind: JobKind,
 }
 
-pub(crate) enum What {
+pub(crate) enum JobKind {
     /// A frame, with the checksum over it and everything before it.
     Frame {
         payload: Bytes,
@@ -28,9 +28,9 @@ pub(crate) enum What {
 impl Job {
     /// Its size in the queue.
     pub fn bytes(&self) -> usize {
-        match &self.what {
-            What::Frame { payload, .. } => payload.len(),
-            What::Trim => 0,
+        match &self.kind {
+            JobKind::Frame { payload, .. } => payload.len(),
+            JobKind::Trim => 0,
         }
     }
 }
@@ -107,8 +107,8 @@ impl Shared {
         (owner.last, owner.chain) = (sequence, chain);
         gate.last_ticket += 1;
         gate.queue_bytes += bytes;
-        let what = What::Frame { payload: frame.payload, chain };
-        gate.queue.push_back(Job { ticket: gate.last_ticket, realm, epoch, sequence, what });
+        let kind = JobKind::Frame { payload: frame.payload, chain };
+        gate.queue.push_back(Job { ticket: gate.last_ticket, realm, epoch, sequence, kind });
         let ticket = gate.last_ticket;
         drop(guard);
         self.queued.notify_one();
@@ -127,7 +127,7 @@ impl Shared {
         }
         gate.last_ticket += 1;
         let ticket = gate.last_ticket;
-        gate.queue.push_back(Job { ticket, realm, epoch, sequence: before, what: What::Trim });
+        gate.queue.push_back(Job { ticket, realm, epoch, sequence: before, kind: JobKind::Trim });
         drop(gate);
         self.queued.notify_one();
         Ok(ticket)
@@ -139,7 +139,7 @@ impl Shared {
         let mut gate = self.gate.lock();
         let (mut taken, mut size) = (Vec::new(), 0);
         while let Some(next) = gate.queue.front() {
-            let is_trim = matches!(next.what, What::Trim);
+            let is_trim = matches!(next.kind, JobKind::Trim);
             let fits = taken.is_empty() || (!is_trim && taken.len() < frames && size + next.bytes() <= bytes);
             if !fits {
                 break;

@@ -31,8 +31,8 @@ mod testing_nodes;
 
 pub use connect::Database;
 pub use control::{
-    Arrival, Control, Departed, Identity, Known, Lease, Node, Organization, Place, Secret, Slot, Standby,
-    Table,
+    Arrival, Control, Identity, Known, Lease, Node, Organization, RelocatedOut, Secret, ServingState, Slot,
+    Standby, Table,
 };
 pub use error::PgError;
 pub use log::{Guard, PgLog, PgLogOptions};

@@ -2,7 +2,7 @@
 
 use crate::testing::{SINGLE, TestDatabase};
 use crate::testing_nodes::{control, node, wait, wait_for};
-use crate::{Arrival, Control, Guard, Identity, PgLog, PgLogOptions, Place};
+use crate::{Arrival, Control, Guard, Identity, PgLog, PgLogOptions, ServingState};
 use bytes::Bytes;
 use storage::log::conformance::Recorder;
 use storage::log::{FrameBytes, LogError, RealmLog};
@@ -29,7 +29,7 @@ fn arrival<'a>(realm: u32, subdomain: &'a str) -> Arrival<'a> {
     Arrival { realm, subdomain, secret: &SECRET }
 }
 
-fn place(control: &Control, realm: u32) -> Option<Place> {
+fn place(control: &Control, realm: u32) -> Option<ServingState> {
     let known = control.known(realm, "?").expect("answered");
     known.first().map(|known| known.place)
 }
@@ -43,7 +43,7 @@ fn arriving_organization_is_served_once_its_log_is_whole() {
     assert!(!tool.reserve(arrival(7, "zoo")).expect("answered"), "the subdomain is in use");
     assert!(!tool.reserve(arrival(made, "acme")).expect("answered"), "the number is in use");
     assert!(tool.reserve(arrival(7, "acme")).expect("answered"));
-    assert_eq!(place(&tool, 7), Some(Place::Arriving));
+    assert_eq!(place(&tool, 7), Some(ServingState::Arriving));
     assert_eq!(node.create(&own, "acme").expect("answered"), None, "it is reserved");
     let (copied, _) = log(&database, None);
     let epoch = append(&copied, 7, 1);
@@ -85,7 +85,7 @@ fn leaving_organization_is_opened_by_no_node_until_it_stays() {
     append(&served, realm, 1);
     assert!(tool.depart(realm, "folder").expect("answered"));
     assert_eq!(tool.is_closed(realm).expect("answered"), Some(false), "its owner is alive");
-    let table = wait_for(&node, |table| table.departed("acme").is_some());
+    let table = wait_for(&node, |table| table.relocated_out("acme").is_some());
     assert!(table.organization("acme").is_none());
     assert!(matches!(served.open(realm, 0), Err(LogError::Fenced { .. })));
     node.note_closed(realm).expect("answered");
@@ -118,7 +118,7 @@ fn organization_that_left_comes_back_under_the_same_number() {
     let epoch = copied.open(realm, 0).expect("free").epoch;
     assert!(tool.leave_for_good(realm, (epoch, 1), "folder").expect("answered"));
     let known = tool.known(realm, "acme").expect("answered");
-    assert_eq!((known[0].place, known[0].home.as_deref()), (Place::Away, Some("folder")));
+    assert_eq!((known[0].place, known[0].home.as_deref()), (ServingState::Away, Some("folder")));
     assert!(!tool.stay(realm).expect("answered") && !tool.depart(realm, "folder").expect("answered"));
     assert!(matches!(log(&database, Some(&own)).0.open(realm, 0), Err(LogError::Fenced { .. })));
     assert_eq!(node.create(&own, "acme").expect("answered"), None, "the subdomain is kept for it");

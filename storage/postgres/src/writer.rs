@@ -7,7 +7,7 @@
 
 use crate::connect::{Database, Session};
 use crate::error::PgError;
-use crate::gate::{Job, Shared, What};
+use crate::gate::{Job, JobKind, Shared};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -118,7 +118,7 @@ impl Writer {
         let mut is_unknown = false;
         while !pending.is_empty() {
             let outcome = match jobs.first() {
-                Some(Job { what: What::Trim, sequence, .. }) => self.trim(pending[0], *sequence).await,
+                Some(Job { kind: JobKind::Trim, sequence, .. }) => self.trim(pending[0], *sequence).await,
                 _ if is_unknown => self.resolve(&pending).await,
                 _ => self.append(&jobs, &pending).await,
             };
@@ -153,9 +153,9 @@ impl Writer {
             if self.shared.fenced(job.realm, job.epoch).is_some() {
                 continue;
             }
-            let chain = match &job.what {
-                What::Frame { chain, .. } => *chain,
-                What::Trim => 0,
+            let chain = match &job.kind {
+                JobKind::Frame { chain, .. } => *chain,
+                JobKind::Trim => 0,
             };
             match places.get(&job.realm) {
                 Some(at) => (runs[*at].after, runs[*at].chain) = (job.sequence, chain),
@@ -190,7 +190,7 @@ impl Writer {
             (Vec::new(), Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let wanted: Vec<u32> = runs.iter().map(|run| run.realm).collect();
         for job in jobs.iter().filter(|job| wanted.binary_search(&job.realm).is_ok()) {
-            let What::Frame { payload, chain, .. } = &job.what else { continue };
+            let JobKind::Frame { payload, chain, .. } = &job.kind else { continue };
             realms.push(i64::from(job.realm));
             sequences.push(job.sequence.cast_signed());
             epochs.push(job.epoch.cast_signed());

@@ -1,8 +1,8 @@
 //! Making a backup of a data folder, which a server may use meanwhile.
 
+use super::file_store::names;
 use super::manifest::{Entry, Manifest};
 use super::paced::Paced;
-use super::place::names;
 use super::{Backups, copy, manifest};
 use crate::base;
 use crate::checkpoint;

@@ -7,7 +7,7 @@
 //! end <SHA-256 of all lines before>
 //! ```
 
-use super::place::Place;
+use super::file_store::FileStore;
 use crate::error::StoreError;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ impl Manifest {
     }
 
     /// Stores the manifest in a place of backups.
-    pub(super) fn write(&self, place: &dyn Place) -> Result<(), StoreError> {
+    pub(super) fn write(&self, place: &dyn FileStore) -> Result<(), StoreError> {
         place.store(&name(self.at), &mut self.text().as_bytes()).map_err(|error| {
             StoreError::Backup(format!("cannot write the manifest in {}: {error}", place.title()))
         })
@@ -91,7 +91,7 @@ pub(super) fn file(hash: &str) -> String {
 }
 
 /// Reads the manifest of a time.
-pub(super) fn read(place: &dyn Place, at: u64) -> Result<Manifest, StoreError> {
+pub(super) fn read(place: &dyn FileStore, at: u64) -> Result<Manifest, StoreError> {
     let name = name(at);
     let mut text = String::new();
     let read = place.open(&name).and_then(|mut file| file.read_to_string(&mut text));

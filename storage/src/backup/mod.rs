@@ -13,17 +13,17 @@
 //! journal is read before the uploaded files, which are stored before a frame names them. Everything else is derived from these.
 
 mod add;
+mod file_store;
 mod manifest;
 mod paced;
-mod place;
 mod restore;
 
 #[cfg(test)]
 mod tests;
 
 pub use add::BackedUp;
+pub use file_store::{Access, FileStore, Folder};
 pub use manifest::{Entry, Manifest};
-pub use place::{Access, Folder, Place};
 pub use restore::{Restored, restore};
 
 use crate::error::StoreError;
@@ -41,7 +41,7 @@ const PIECE_BYTES: usize = 256 * 1024;
 
 /// The backups in a place, locked by this process.
 pub struct Backups {
-    place: Box<dyn Place>,
+    place: Box<dyn FileStore>,
 }
 
 impl fmt::Debug for Backups {
@@ -55,7 +55,7 @@ impl Backups {
     ///
     /// # Errors
     /// [`StoreError::Backup`] for another place, while another process uses it, or when it cannot be read or written.
-    pub fn open(place: Box<dyn Place>, access: Access) -> Result<Self, StoreError> {
+    pub fn open(place: Box<dyn FileStore>, access: Access) -> Result<Self, StoreError> {
         let mut backups = Self { place };
         let mut mark = backups.mark()?;
         if mark.is_none() && access == Access::Write && backups.is_unused()? {

@@ -1,6 +1,6 @@
 //! Restoring a backup into a new data folder, as of the backup or of an earlier time.
 
-use super::place::names;
+use super::file_store::names;
 use super::{Backups, Entry, Manifest, manifest};
 use crate::checkpoint;
 use crate::error::StoreError;

@@ -11,14 +11,14 @@
 //! be damaged without anyone knowing. It is read back before a frame is dropped.
 
 pub(crate) mod file;
-mod keep;
 mod renew;
+mod trim;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use keep::last_before;
-pub use keep::{Keeping, Kept, keep};
+pub(crate) use trim::last_before;
+pub use trim::{TrimPolicy, TrimStep, trim_step};
 
 use crate::checkpoint::{Pace, folder_name, frame_checksum};
 use crate::disk;

@@ -33,8 +33,8 @@ fn journal(data: &Path) -> Journal {
 }
 
 /// Frames from before frame `first` may be dropped; no time between the steps.
-fn keeping(first: u64) -> Keeping {
-    Keeping {
+fn policy(first: u64) -> TrimPolicy {
+    TrimPolicy {
         realm: REALM,
         before: 10_000 + first,
         stored: 721,
@@ -81,13 +81,13 @@ impl Case {
     }
 
     /// Takes steps until nothing is due.
-    fn keep(&self, first: u64) -> Vec<Kept> {
+    fn trim(&self, first: u64) -> Vec<TrimStep> {
         let log = journal(&self.data());
         log.open(REALM.0, 0).unwrap();
         let mut taken = Vec::new();
         loop {
-            match keep(&self.data(), &log, &keeping(first), &Pace::unlimited()).unwrap() {
-                Kept::Nothing => return taken,
+            match trim_step(&self.data(), &log, &policy(first), &Pace::unlimited()).unwrap() {
+                TrimStep::Nothing => return taken,
                 // A trim is repeated until it is durable.
                 step if taken.last() == Some(&step) => {}
                 step => taken.push(step),
@@ -147,9 +147,9 @@ fn trimmed_journal_rebuilds_trees_from_its_base() {
     let case = Case::new();
     let shard = case.data().join("journal/shard-000");
     let before = oldest_segment(&shard);
-    assert_eq!(case.keep(400), [Kept::Base(399), Kept::Trimmed(400)]);
+    assert_eq!(case.trim(400), [TrimStep::Base(399), TrimStep::Trimmed(400)]);
     assert_eq!(case.first(), 400);
-    assert_eq!(case.keep(500), [Kept::Base(499), Kept::Trimmed(500), Kept::Removed(399)]);
+    assert_eq!(case.trim(500), [TrimStep::Base(499), TrimStep::Trimmed(500), TrimStep::Removed(399)]);
     assert!(oldest_segment(&shard) > before, "no segment was removed");
     assert!(rows_of(&case.data()).unwrap() == case.rows);
     fs::remove_dir_all(case.data().join("state")).unwrap();
@@ -164,7 +164,7 @@ fn trimmed_journal_rebuilds_trees_from_its_base() {
 #[test]
 fn trees_older_than_the_journal_are_rebuilt() {
     let case = Case::new();
-    case.keep(400);
+    case.trim(400);
     let state = case.data().join("state");
     fs::remove_dir_all(&state).unwrap();
     let old = trees(&state);
@@ -182,7 +182,7 @@ fn crash_after_each_step() {
     log.open(REALM.0, 0).unwrap();
     let mut copies = vec![case.copy("step0")];
     for (number, first) in [400, 400, 500, 500, 500].into_iter().enumerate() {
-        keep(&case.data(), &log, &keeping(first), &Pace::unlimited()).unwrap();
+        trim_step(&case.data(), &log, &policy(first), &Pace::unlimited()).unwrap();
         copies.push(case.copy(&format!("step{}", number + 1)));
         // A base that was being made.
         let folder = case.data().join("base/realm-0000000003");
@@ -197,7 +197,7 @@ fn crash_after_each_step() {
         assert!(rows_of(&data).unwrap() == case.rows, "{}", data.display());
         let log = journal(&data);
         log.open(REALM.0, 0).unwrap();
-        while keep(&data, &log, &keeping(500), &Pace::unlimited()).unwrap() != Kept::Nothing {
+        while trim_step(&data, &log, &policy(500), &Pace::unlimited()).unwrap() != TrimStep::Nothing {
             log.open(REALM.0, 0).unwrap();
         }
         drop(log);
@@ -210,7 +210,7 @@ fn crash_after_each_step() {
 #[test]
 fn damaged_and_missing_base_is_an_error_with_the_remedy() {
     let case = Case::new();
-    case.keep(500);
+    case.trim(500);
     let bases = Bases::of(&case.data().join("base"), REALM);
     let path = bases.path(499);
     let whole = fs::read(&path).unwrap();
@@ -252,18 +252,18 @@ fn nothing_is_dropped_that_a_checkpoint_needs_or_the_trees_lack() {
     let checkpoints = Checkpoints::of(&case.data().join("checkpoints"), REALM);
     advance(&checkpoints, &log, 300, &Pace::unlimited()).unwrap();
     advance(&checkpoints, &log, 550, &Pace::unlimited()).unwrap();
-    let lagging = Keeping { stored: 200, ..keeping(500) };
-    assert_eq!(keep(&case.data(), &log, &lagging, &Pace::unlimited()).unwrap(), Kept::Base(200));
+    let lagging = TrimPolicy { stored: 200, ..policy(500) };
+    assert_eq!(trim_step(&case.data(), &log, &lagging, &Pace::unlimited()).unwrap(), TrimStep::Base(200));
     drop(log);
-    assert_eq!(case.keep(500)[0], Kept::Trimmed(201));
+    assert_eq!(case.trim(500)[0], TrimStep::Trimmed(201));
     assert_eq!(case.first(), 300);
     let log = journal(&case.data());
     for upto in [300, 550] {
         assert!(checkpoints.newest(&log, upto).is_some(), "the checkpoint {upto}");
     }
     log.open(REALM.0, 0).unwrap();
-    let few = Keeping { messages: 4 * u64::from(MESSAGES), ..keeping(550) };
-    assert_eq!(keep(&case.data(), &log, &few, &Pace::unlimited()).unwrap(), Kept::Nothing);
+    let few = TrimPolicy { messages: 4 * u64::from(MESSAGES), ..policy(550) };
+    assert_eq!(trim_step(&case.data(), &log, &few, &Pace::unlimited()).unwrap(), TrimStep::Nothing);
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn backup_of_a_trimmed_journal() {
     let place = || Box::new(Folder::new(&case.temp.path().join("backups")));
     let backups = Backups::open(place(), Access::Write).unwrap();
     backups.add(&case.data(), 10_300).unwrap();
-    case.keep(500);
+    case.trim(500);
     backups.add(&case.data(), 1_000_000_000).unwrap();
     let restored = case.temp.path().join("restored");
     restore(&backups, &restored, None).unwrap();
@@ -300,7 +300,7 @@ fn is_in_bases(data: &Path, text: &str) -> bool {
 #[test]
 fn renewed_base_has_nothing_that_was_deleted() {
     let case = Case::new();
-    case.keep(500);
+    case.trim(500);
     assert!(is_in_bases(&case.data(), "<p>tea 77</p>"));
     let mut run = Run::new(journal(&case.data()));
     let state = trees(&case.data().join("state"));

@@ -12,8 +12,8 @@ use crate::view::{EditedRow, MessageIndexRow, Progress, ReactionRow, Row, RowCha
 use crate::{Applied, StoreError};
 use model::fact::{DeletedFrom, MessageUpdate, Movement, NewTopic};
 use model::{
-    ChannelId, EventNumber, Fact, Flag, FlagOp, Message, MessageFact, MessageId, MessageRanges,
-    MessageVersion, PropagateMode, Reaction, Sequence, Spot, Submessage, Timestamp, UserId,
+    ChannelId, ConversationId, EventNumber, Fact, Flag, FlagOp, Message, MessageFact, MessageId,
+    MessageRanges, MessageVersion, PropagateMode, Reaction, Sequence, Submessage, Timestamp, UserId,
 };
 use std::fs;
 use std::sync::Arc;
@@ -283,14 +283,15 @@ fn changed_case() -> Case {
     for id in 1..=MESSAGES {
         run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
     }
-    let (message, spot) = (MessageId(3), Spot::Channel(ChannelId(1)));
+    let (message, conversation) = (MessageId(3), ConversationId::Channel(ChannelId(1)));
     let submessage = Submessage { id: 1, msg_type: "widget".into(), content: "{}".into(), sender: UserId(1) };
-    run.frame(vec![Fact::Message(MessageFact::SubmessageAdded { message, spot, submessage })]);
-    run.frame(vec![Fact::Message(MessageFact::ReactionAdded { message, spot, reaction: reaction(1) })]);
+    run.frame(vec![Fact::Message(MessageFact::SubmessageAdded { message, conversation, submessage })]);
+    let added = MessageFact::ReactionAdded { message, conversation, reaction: reaction(1) };
+    run.frame(vec![Fact::Message(added)]);
     for number in 1..=3 {
         let edited = Some(Arc::new(version(number)));
         let (target, by, at) = (message, UserId(1), Timestamp(8_000));
-        let update = MessageUpdate { target, by, at, spot, edited, movement: None };
+        let update = MessageUpdate { target, by, at, conversation, edited, movement: None };
         run.frame(vec![Fact::Message(MessageFact::Updated(Box::new(update)))]);
     }
     let movement = Movement {
@@ -306,7 +307,7 @@ fn changed_case() -> Case {
         target: MessageId(2),
         by: UserId(1),
         at: Timestamp(9_000),
-        spot,
+        conversation,
         edited: None,
         movement: Some(movement),
     };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A deleted account.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GoneAccount {
+pub struct AccountErasure {
     /// Its record now.
     pub placeholder: User,
     /// The addresses that it had, in lower case.
@@ -24,7 +24,7 @@ pub struct GoneAccount {
     invitations: BTreeSet<InvitationId>,
 }
 
-impl GoneAccount {
+impl AccountErasure {
     /// An account of an organization, whose former addresses are not known yet.
     pub fn new(placeholder: User, directory: &Directory) -> Self {
         let is_theirs = |found: &&Arc<Invitation>| found.is_for(&placeholder.delivery_email);
@@ -60,7 +60,7 @@ impl GoneAccount {
                 | Fact::Invitation(_)
                 | Fact::Picture(_)
                 | Fact::Attachment(_)
-                | Fact::Act(_) => {}
+                | Fact::Audit(_) => {}
             }
         }
     }
@@ -83,7 +83,7 @@ impl GoneAccount {
             Fact::Personal(fact) => self.erase_personal_fact(fact),
             Fact::Invitation(fact) => self.erase_invitation(fact),
             Fact::Job(fact) => self.erase_job(fact),
-            Fact::Act(act) => act.erase_user(id),
+            Fact::Audit(entry) => entry.erase_user(id),
             Fact::Picture(fact) => match &mut **fact {
                 PictureFact::AvatarSet { user, file: Some(file), .. } if *user == id => blank(file),
                 PictureFact::AvatarSet { .. }

@@ -1,6 +1,6 @@
 //! What is erased from facts: contents become as many spaces, so that replaying leads to the same state.
 
-use super::gone::Gone;
+use super::targets::ErasureTargets;
 use crate::error::StoreError;
 use crate::open::{decode_frame, encode_frame};
 use model::blank::blank;
@@ -9,9 +9,9 @@ use roaring::RoaringBitmap;
 use std::sync::Arc;
 
 /// A frame without what is gone; `None` if it has nothing of it.
-pub fn erased_frame(payload: &[u8], gone: &Gone) -> Result<Option<Vec<u8>>, StoreError> {
+pub fn erased_frame(payload: &[u8], targets: &ErasureTargets) -> Result<Option<Vec<u8>>, StoreError> {
     let mut frame = decode_frame(payload)?;
-    if !erase_facts(&mut frame.facts, gone) {
+    if !erase_facts(&mut frame.facts, targets) {
         return Ok(None);
     }
     Ok(Some(encode_frame(&frame)?.to_vec()))
@@ -40,7 +40,7 @@ fn add_contents_of(facts: &[Fact], messages: &mut RoaringBitmap) {
             | Fact::Invitation(_)
             | Fact::Picture(_)
             | Fact::Attachment(_)
-            | Fact::Act(_) => {}
+            | Fact::Audit(_) => {}
         }
     }
 }
@@ -61,12 +61,12 @@ fn content_of(fact: &MessageFact) -> Option<MessageId> {
 }
 
 /// Erases from facts. Returns whether there was anything.
-fn erase_facts(facts: &mut [Fact], gone: &Gone) -> bool {
+fn erase_facts(facts: &mut [Fact], targets: &ErasureTargets) -> bool {
     let mut is_changed = false;
     for fact in facts {
         is_changed |= match fact {
-            Fact::Message(fact) => erase_message_fact(fact, gone),
-            Fact::PreImages(facts) => erase_facts(facts, gone),
+            Fact::Message(fact) => erase_message_fact(fact, targets),
+            Fact::PreImages(facts) => erase_facts(facts, targets),
             Fact::Realm(_)
             | Fact::User(_)
             | Fact::Personal(_)
@@ -79,28 +79,28 @@ fn erase_facts(facts: &mut [Fact], gone: &Gone) -> bool {
             | Fact::Invitation(_)
             | Fact::Picture(_)
             | Fact::Attachment(_)
-            | Fact::Act(_) => gone.accounts.iter().fold(false, |had, account| had | account.erase(fact)),
+            | Fact::Audit(_) => targets.accounts.iter().fold(false, |had, account| had | account.erase(fact)),
         };
     }
     is_changed
 }
 
-fn erase_message_fact(fact: &mut MessageFact, gone: &Gone) -> bool {
+fn erase_message_fact(fact: &mut MessageFact, targets: &ErasureTargets) -> bool {
     match fact {
-        MessageFact::Sent { message, .. } if gone.has_version(message.id, 0) => {
-            let is_deleted = gone.messages.contains(message.id.0);
+        MessageFact::Sent { message, .. } if targets.has_version(message.id, 0) => {
+            let is_deleted = targets.messages.contains(message.id.0);
             let message = Arc::make_mut(message);
             let parts = message.submessages.iter_mut().filter(|_| is_deleted);
             let had_parts = parts.fold(false, |had, part| had | blank(&mut part.content));
             message.blank() | had_parts
         }
         MessageFact::Updated(update) => match &mut update.edited {
-            Some(version) if gone.has_version(update.target, version.number) => {
+            Some(version) if targets.has_version(update.target, version.number) => {
                 Arc::make_mut(version).blank()
             }
             Some(_) | None => false,
         },
-        MessageFact::SubmessageAdded { message, submessage, .. } if gone.messages.contains(message.0) => {
+        MessageFact::SubmessageAdded { message, submessage, .. } if targets.messages.contains(message.0) => {
             blank(&mut submessage.content)
         }
         MessageFact::Sent { .. }

@@ -10,7 +10,8 @@ use crate::open::{decode_frame, open_realm};
 use crate::projection::Trees;
 use model::fact::{DeletedFrom, MessageRanges, MessageUpdate};
 use model::{
-    ChannelId, Fact, HistoryBound, Message, MessageFact, MessageId, MessageVersion, Spot, Timestamp, UserId,
+    ChannelId, ConversationId, Fact, HistoryBound, Message, MessageFact, MessageId, MessageVersion,
+    Timestamp, UserId,
 };
 use std::fs;
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ fn edited(id: u32, number: u32, word: &str) -> Fact {
         target: MessageId(id),
         by: UserId(1),
         at: Timestamp(10_500),
-        spot: Spot::Channel(ChannelId(1)),
+        conversation: ConversationId::Channel(ChannelId(1)),
         edited: Some(Arc::new(version)),
         movement: None,
     })))
@@ -123,12 +124,12 @@ impl Case {
         case
     }
 
-    fn gone(&self) -> Gone {
-        Gone { messages: self.run.view().deleted_messages().clone(), ..Gone::default() }
+    fn targets(&self) -> ErasureTargets {
+        ErasureTargets { messages: self.run.view().deleted_messages().clone(), ..ErasureTargets::default() }
     }
 
     /// Does everything that erasing does, in its order.
-    fn erase(&mut self, gone: Gone, record: &mut ShardRecord) -> Erased {
+    fn erase(&mut self, gone: ErasureTargets, record: &mut ShardRecord) -> Erased {
         self.run.write_all(&self.trees);
         self.trees.flush().unwrap();
         let upto = wait(&self.run);
@@ -201,14 +202,14 @@ fn deleted_contents_are_nowhere_in_the_folder() {
     assert_eq!(before.len(), 41);
     assert!(case.count(SECRET) > 20 && case.count(KEPT) > 40);
     let mut record = ShardRecord::new();
-    let erased = case.erase(case.gone(), &mut record);
+    let erased = case.erase(case.targets(), &mut record);
     assert!(erased.frames >= 20 && erased.parts > 1, "{erased:?}");
     assert_eq!(case.count(SECRET), 0);
     assert!(case.count(KEPT) > 40);
     assert_eq!(case.messages(), before);
     // What is known of the parts says that nothing is left, and so do the parts.
-    assert_eq!(case.erase(case.gone(), &mut record), Erased::default());
-    assert_eq!(case.erase(case.gone(), &mut ShardRecord::new()), Erased::default());
+    assert_eq!(case.erase(case.targets(), &mut record), Erased::default());
+    assert_eq!(case.erase(case.targets(), &mut ShardRecord::new()), Erased::default());
     // The journal and the trees go on.
     case.run.frame(vec![sent(message(62, KEPT, 3))]);
     wait(&case.run);
@@ -221,14 +222,16 @@ fn deleted_contents_are_nowhere_in_the_folder() {
 fn only_parts_that_are_new_or_concerned_are_read() {
     let mut case = Case::new();
     let mut record = ShardRecord::new();
-    case.erase(case.gone(), &mut record);
+    case.erase(case.targets(), &mut record);
     let newest = *record.keys().next_back().unwrap();
     case.run.frame(vec![sent(message(62, SECRET, 3))]);
     case.run.frame(vec![deleted(&[62])]);
     wait(&case.run);
     let parts = case.run.log.parts().unwrap();
     parts.seal(REALM.0).unwrap();
-    let gone = [(REALM.0, Gone { messages: [62].into_iter().collect(), ..Gone::default() })].into();
+    let gone =
+        [(REALM.0, ErasureTargets { messages: [62].into_iter().collect(), ..ErasureTargets::default() })]
+            .into();
     let mut bytes = 0;
     let mut pace = |read| {
         bytes += read;
@@ -248,13 +251,13 @@ fn only_parts_that_are_new_or_concerned_are_read() {
 fn old_versions_are_erased_and_the_newest_stays() {
     let mut case = Case::new();
     let mut record = ShardRecord::new();
-    case.erase(case.gone(), &mut record);
+    case.erase(case.targets(), &mut record);
     assert!(case.messages().iter().any(|message| message.id.0 == 5 && message.edits.len() == 2));
     let versions: Vec<(MessageId, u32)> = case.trees.edited_versions(REALM).map(|row| row.unwrap()).collect();
     assert_eq!(versions.len(), 8);
     case.run.frame(vec![Fact::Message(MessageFact::HistoryErased { versions: versions.clone() })]);
     let histories = versions.iter().map(|(id, kept)| (id.0, *kept)).collect();
-    let erased = case.erase(Gone { histories, ..Gone::default() }, &mut record);
+    let erased = case.erase(ErasureTargets { histories, ..ErasureTargets::default() }, &mut record);
     assert_eq!(erased.frames, 16, "of each message, what was sent and the first edit");
     let messages = case.messages();
     for message in messages.iter().filter(|message| message.version > 0) {
@@ -272,7 +275,7 @@ fn old_versions_are_erased_and_the_newest_stays() {
 #[test]
 fn erased_frames_keep_their_chain_and_are_sealed() {
     let mut case = Case::new();
-    case.erase(case.gone(), &mut ShardRecord::new());
+    case.erase(case.targets(), &mut ShardRecord::new());
     let shard = case.folder.journal(0);
     assert!(log::erased_frames(&shard).unwrap() >= 20);
     let frames = case.run.log.read(REALM.0, 1).unwrap();
@@ -286,7 +289,7 @@ fn readers_go_on_while_parts_are_replaced() {
     let mut case = Case::new();
     let mut frames = case.run.log.read(REALM.0, 1).unwrap();
     let first = frames.next().unwrap().unwrap();
-    case.erase(case.gone(), &mut ShardRecord::new());
+    case.erase(case.targets(), &mut ShardRecord::new());
     let rest = frames.map(|frame| frame.unwrap().sequence);
     assert!(std::iter::once(first.sequence).chain(rest).eq(1..=case.run.view().progress.sequence.0));
 }
@@ -301,7 +304,7 @@ fn interrupted_erasing_is_completed_by_the_next() {
         assert_eq!(case.messages(), before);
         let damage = log::verify(&case.folder.journal(0), &mut |_| {}).unwrap().damage;
         assert_eq!(damage, None, "after {stop} bytes");
-        case.erase(case.gone(), &mut ShardRecord::new());
+        case.erase(case.targets(), &mut ShardRecord::new());
         assert_eq!((case.count(SECRET), case.messages()), (0, before));
         case.check();
     }
@@ -317,7 +320,7 @@ impl Case {
         };
         let parts = self.run.log.parts().unwrap();
         parts.seal(REALM.0).unwrap();
-        let gone = [(REALM.0, self.gone())].into();
+        let gone = [(REALM.0, self.targets())].into();
         let erased = erase_parts(parts, &gone, &mut ShardRecord::new(), &mut pace, &mut |_, _| {}).unwrap();
         if erased.is_some() {
             self.trees.renew(&mut pace).unwrap();

@@ -82,12 +82,12 @@ impl Entry {
 struct Block {
     index: usize,
     bytes: Vec<u8>,
-    groups: Vec<Place>,
+    groups: Vec<GroupLocation>,
 }
 
-/// The place of a group in a block.
+/// Where a group is in a block.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct GroupLocation {
     offset: u64,
     end: u64,
     records: u32,
@@ -167,19 +167,19 @@ impl Archive {
             *block = Some(self.read_block(index)?);
         }
         let (Some(block), Some(entry)) = (block.as_ref(), self.entries.get(index)) else { return Ok(None) };
-        let Ok(at) = block.groups.binary_search_by_key(&offset, |place| place.offset) else {
+        let Ok(at) = block.groups.binary_search_by_key(&offset, |location| location.offset) else {
             return Ok(None);
         };
-        let Some(place) = block.groups.get(at) else { return Ok(None) };
-        let body = block.bytes[place.start..place.start + place.body_bytes].to_vec();
+        let Some(location) = block.groups.get(at) else { return Ok(None) };
+        let body = block.bytes[location.start..location.start + location.body_bytes].to_vec();
         let header = GroupHeader {
             segment: self.header.number,
             group: entry.group + at as u64,
-            body_bytes: place.body_bytes as u32,
-            records: place.records,
+            body_bytes: location.body_bytes as u32,
+            records: location.records,
             body_checksum: codec::body_checksum(&body, self.header.journal),
         };
-        Ok(Some(Group { header, body, end: place.end }))
+        Ok(Some(Group { header, body, end: location.end }))
     }
 
     fn read_block(&self, index: usize) -> Result<Block, LogError> {
@@ -200,7 +200,7 @@ impl Archive {
             _ => return damaged(entry.offset, "cannot be decompressed"),
         };
         let end = self.entries.get(index + 1).map_or(self.end, |next| next.offset);
-        match places(&bytes, entry.offset) {
+        match locations(&bytes, entry.offset) {
             Some(groups) if groups.last().is_some_and(|last| last.end == end) => {
                 Ok(Block { index, bytes, groups })
             }
@@ -264,7 +264,7 @@ fn check_entries(entries: &[Entry], header: &SegmentHeader, index_place: u64, en
 }
 
 /// The groups of a block whose first one was at `offset`.
-fn places(bytes: &[u8], mut offset: u64) -> Option<Vec<Place>> {
+fn locations(bytes: &[u8], mut offset: u64) -> Option<Vec<GroupLocation>> {
     let mut groups = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
@@ -277,7 +277,7 @@ fn places(bytes: &[u8], mut offset: u64) -> Option<Vec<Place>> {
             return None;
         }
         let end = offset.checked_add(group_bytes)?;
-        groups.push(Place { offset, end, records, start, body_bytes });
+        groups.push(GroupLocation { offset, end, records, start, body_bytes });
         offset = end;
     }
     Some(groups)

@@ -1,6 +1,6 @@
 //! Opening the trees on a thread of its own, while others wait for them.
 
-use super::{Opening, Shared, Trees};
+use super::{Shared, Trees, TreesOpening};
 use crate::error::StoreError;
 use std::sync::Arc;
 
@@ -17,7 +17,11 @@ impl Trees {
         complete: impl FnOnce(&Self) -> Result<(), StoreError> + Send + 'static,
     ) -> Result<(), StoreError> {
         // Ended by the thread.
-        std::mem::forget(self.begin_opening(if is_rebuilt { Opening::Long } else { Opening::Short }));
+        std::mem::forget(self.begin_opening(if is_rebuilt {
+            TreesOpening::Rebuilding
+        } else {
+            TreesOpening::Opening
+        }));
         let trees = self.clone();
         let run = move || {
             // Also after a panic, those who wait must go on.
@@ -48,11 +52,11 @@ impl Trees {
 
     /// Whether they can be read, possibly after waiting until they are open.
     pub fn is_open(&self) -> bool {
-        *self.0.opening.lock() != Opening::No || self.0.open.read().is_some()
+        *self.0.opening.lock() != TreesOpening::None || self.0.open.read().is_some()
     }
 
     /// Until the result is dropped, others wait for the trees.
-    pub(super) fn begin_opening(&self, how: Opening) -> Finished<'_> {
+    pub(super) fn begin_opening(&self, how: TreesOpening) -> Finished<'_> {
         *self.0.opening.lock() = how;
         Finished(&self.0)
     }
@@ -60,7 +64,7 @@ impl Trees {
     /// Waits while a thread opens them.
     pub(super) fn wait(&self) {
         let mut opening = self.0.opening.lock();
-        while *opening != Opening::No {
+        while *opening != TreesOpening::None {
             self.0.opened.wait(&mut opening);
         }
     }
@@ -71,7 +75,7 @@ pub(super) struct Finished<'s>(&'s Shared);
 
 impl Drop for Finished<'_> {
     fn drop(&mut self) {
-        *self.0.opening.lock() = Opening::No;
+        *self.0.opening.lock() = TreesOpening::None;
         self.0.opened.notify_all();
     }
 }

@@ -4,7 +4,7 @@
 //! Rows are copied while others write. The keys of what is written meanwhile are noted, and their rows are copied again, until
 //! few are left; then writing waits for the last ones, the old trees are closed and the new ones take their place.
 
-use super::{Opening, Trees, free_garbage, open_trees};
+use super::{Trees, TreesOpening, free_garbage, open_trees};
 use crate::disk;
 use crate::error::StoreError;
 use crate::private_files::sync_folder;
@@ -83,7 +83,7 @@ impl Trees {
             return Err(StoreError::NoRoom);
         }
         let opened = self.0.openings.load(Ordering::SeqCst);
-        self.0.noted.lock().0 = Some(BTreeSet::new());
+        self.0.dirty_keys.lock().0 = Some(BTreeSet::new());
         let target = Self::open(&path, CACHE_BYTES);
         let replaced = target.and_then(|target| {
             let is_copied = self.copy_rows(&target, pace)? && self.copy_noted(&target, pace)?;
@@ -99,7 +99,7 @@ impl Trees {
             target.flush()?;
             self.replace(target, opened)
         });
-        self.0.noted.lock().0 = None;
+        self.0.dirty_keys.lock().0 = None;
         if !matches!(replaced, Ok(true)) {
             // If removing fails, the next start removes it.
             let _ = remove(&path);
@@ -132,11 +132,11 @@ impl Trees {
     fn copy_noted(&self, target: &Self, pace: &mut dyn FnMut(u64) -> bool) -> Result<bool, StoreError> {
         loop {
             let keys = {
-                let mut noted = self.0.noted.lock();
-                if noted.0.as_ref().is_none_or(|keys| keys.len() <= LAST_ROWS) {
+                let mut dirty_keys = self.0.dirty_keys.lock();
+                if dirty_keys.0.as_ref().is_none_or(|keys| keys.len() <= LAST_ROWS) {
                     return Ok(true);
                 }
-                noted.0.replace(BTreeSet::new()).unwrap_or_default()
+                dirty_keys.0.replace(BTreeSet::new()).unwrap_or_default()
             };
             let bytes = self.copy_keys(target, keys)?;
             if !pace(bytes) {
@@ -166,14 +166,14 @@ impl Trees {
     /// Copies the last rows and puts the new trees in place. Writing waits meanwhile, and so does reading while they are
     /// opened. False: the old ones were closed and opened meanwhile, after a failure of the disk.
     fn replace(&self, target: Self, opened: u64) -> Result<bool, StoreError> {
-        let mut noted = self.0.noted.lock();
+        let mut dirty_keys = self.0.dirty_keys.lock();
         if self.0.openings.load(Ordering::SeqCst) != opened {
             return Ok(false);
         }
-        self.copy_keys(&target, noted.0.take().unwrap_or_default())?;
+        self.copy_keys(&target, dirty_keys.0.take().unwrap_or_default())?;
         target.flush()?;
         target.close();
-        let _opening = self.begin_opening(Opening::Short);
+        let _opening = self.begin_opening(TreesOpening::Opening);
         let Some(old) = self.0.open.write().take() else { return Err(StoreError::TreesClosed) };
         let started = Instant::now();
         while std::sync::Arc::strong_count(&old.users) > 1 {

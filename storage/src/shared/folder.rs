@@ -1,6 +1,6 @@
 //! A folder that several machines share, such as one of a network file system.
 
-use crate::backup::{Access, Place};
+use crate::backup::{Access, FileStore};
 use crate::private_files::{create_private, sync_folder, write_synced};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -23,7 +23,7 @@ impl SharedFolder {
     }
 }
 
-impl Place for SharedFolder {
+impl FileStore for SharedFolder {
     fn title(&self) -> String {
         self.path.display().to_string()
     }

@@ -25,7 +25,7 @@ pub use load::is_continued;
 pub use make::Made;
 pub use trim::{Archiving, Trimmed};
 
-use crate::backup::Place;
+use crate::backup::FileStore;
 use crate::base::file::{Kind, Reading};
 use crate::base::{Bases, file_name, first_of, sequence_of};
 use crate::checkpoint::{folder_name, frame_checksum};
@@ -47,7 +47,7 @@ const NODES: &str = "nodes";
 
 /// A place that all nodes share, as this node uses it.
 pub struct SharedStore {
-    place: Box<dyn Place>,
+    place: Box<dyn FileStore>,
     /// The folder of bases in this node's data folder.
     bases: PathBuf,
 }
@@ -60,7 +60,7 @@ impl fmt::Debug for SharedStore {
 
 impl SharedStore {
     /// Uses a place; `bases` is the folder of bases in the data folder.
-    pub fn new(place: Box<dyn Place>, bases: &Path) -> Self {
+    pub fn new(place: Box<dyn FileStore>, bases: &Path) -> Self {
         Self { place, bases: bases.to_path_buf() }
     }
 
@@ -199,10 +199,10 @@ impl SharedStore {
     ///
     /// # Errors
     /// [`StoreError::Io`].
-    pub fn strangers<'n>(&self, nodes: &[(&'n str, i64)]) -> Result<Vec<&'n str>, StoreError> {
+    pub fn nodes_without_marker<'n>(&self, nodes: &[(&'n str, i64)]) -> Result<Vec<&'n str>, StoreError> {
         let marks = self.marks()?;
-        let is_stranger = |node: &&(&str, i64)| !marks.contains(&mark_name(node.0, node.1));
-        Ok(nodes.iter().filter(is_stranger).map(|(name, _)| *name).collect())
+        let has_no_marker = |node: &&(&str, i64)| !marks.contains(&mark_name(node.0, node.1));
+        Ok(nodes.iter().filter(has_no_marker).map(|(name, _)| *name).collect())
     }
 }
 

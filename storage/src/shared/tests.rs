@@ -272,7 +272,7 @@ struct Faulty {
     fault: Fault,
 }
 
-impl Place for Faulty {
+impl FileStore for Faulty {
     fn title(&self) -> String {
         self.place.title()
     }
@@ -354,12 +354,12 @@ fn nothing_is_trimmed_without_two_whole_checkpoints_or_before_its_time() {
 fn nodes_leave_marks() {
     let case = Case::new();
     let (store, _) = case.node();
-    assert_eq!(store.strangers(&[("n1", 3)]).unwrap(), ["n1"]);
+    assert_eq!(store.nodes_without_marker(&[("n1", 3)]).unwrap(), ["n1"]);
     store.mark("n1", 3).unwrap();
     store.mark("n1-2", 1).unwrap();
-    assert!(store.strangers(&[("n1", 3), ("n1-2", 1)]).unwrap().is_empty());
+    assert!(store.nodes_without_marker(&[("n1", 3), ("n1-2", 1)]).unwrap().is_empty());
     // A node that has another folder now.
-    assert_eq!(store.strangers(&[("n1", 4), ("n1-2", 1)]).unwrap(), ["n1"]);
+    assert_eq!(store.nodes_without_marker(&[("n1", 4), ("n1-2", 1)]).unwrap(), ["n1"]);
     store.mark("n1", 4).unwrap();
     assert_eq!(store.marks().unwrap().len(), 2);
 }

@@ -1,6 +1,6 @@
 //! The newest administrative acts of an organization, in memory. Older ones are only in the journal.
 
-use model::{RecordedAct, Sequence};
+use model::{RecordedAuditEntry, Sequence};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -10,27 +10,30 @@ pub const ACTS_BYTES_MAX: usize = 16 << 20;
 /// The newest acts by frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Acts {
-    all: BTreeMap<Sequence, Arc<RecordedAct>>,
+    all: BTreeMap<Sequence, Arc<RecordedAuditEntry>>,
     bytes: usize,
 }
 
 impl Acts {
     /// The acts of the frames before one, the newest first; all without one.
-    pub fn before(&self, end: Option<Sequence>) -> impl Iterator<Item = (Sequence, &Arc<RecordedAct>)> {
+    pub fn before(
+        &self,
+        end: Option<Sequence>,
+    ) -> impl Iterator<Item = (Sequence, &Arc<RecordedAuditEntry>)> {
         let end = end.unwrap_or(Sequence(u64::MAX));
-        self.all.range(..end).rev().map(|(sequence, act)| (*sequence, act))
+        self.all.range(..end).rev().map(|(sequence, entry)| (*sequence, entry))
     }
 
-    pub(super) fn put(&mut self, sequence: Sequence, act: RecordedAct) {
-        self.bytes += act.bytes();
-        if let Some(earlier) = self.all.insert(sequence, Arc::new(act)) {
+    pub(super) fn put(&mut self, sequence: Sequence, entry: RecordedAuditEntry) {
+        self.bytes += entry.bytes();
+        if let Some(earlier) = self.all.insert(sequence, Arc::new(entry)) {
             self.bytes -= earlier.bytes();
         }
     }
 
     pub(super) fn remove(&mut self, sequence: Sequence) {
-        if let Some(act) = self.all.remove(&sequence) {
-            self.bytes -= act.bytes();
+        if let Some(entry) = self.all.remove(&sequence) {
+            self.bytes -= entry.bytes();
         }
     }
 
@@ -44,38 +47,38 @@ impl Acts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Act, ActOrigin, Deed, DeedKind, Subject, Timestamp, UserId};
+    use model::{ActionKind, AuditAction, AuditEntry, RequestOrigin, Subject, Timestamp, UserId};
 
-    fn act(client: usize) -> RecordedAct {
-        let deed = Deed {
-            kind: DeedKind::Created,
+    fn entry(client: usize) -> RecordedAuditEntry {
+        let action = AuditAction {
+            kind: ActionKind::Created,
             about: Subject::User(UserId(8)),
             users: Vec::new(),
             count: 1,
             changes: Vec::new(),
         };
-        let act = Act {
+        let entry = AuditEntry {
             by: None,
-            origin: ActOrigin::Api,
+            origin: RequestOrigin::Api,
             address: None,
             client: "x".repeat(client),
-            deeds: vec![deed],
+            actions: vec![action],
         };
-        RecordedAct { at: Timestamp(0), act }
+        RecordedAuditEntry { at: Timestamp(0), entry }
     }
 
     #[test]
     fn oldest_acts_are_dropped_beyond_the_bound() {
         let mut acts = Acts::default();
         for sequence in 1..=3 {
-            acts.put(Sequence(sequence), act(1000));
+            acts.put(Sequence(sequence), entry(1000));
         }
-        let one = act(1000).bytes();
+        let one = entry(1000).bytes();
         assert_eq!(acts.surplus(3 * one), None);
         assert_eq!(acts.surplus(2 * one), Some(Sequence(1)));
         acts.remove(Sequence(1));
-        acts.put(Sequence(2), act(0));
-        assert_eq!(acts.bytes, one + act(0).bytes());
+        acts.put(Sequence(2), entry(0));
+        assert_eq!(acts.bytes, one + entry(0).bytes());
         let newest: Vec<u64> = acts.before(None).map(|(sequence, _)| sequence.0).collect();
         assert_eq!(newest, [3, 2]);
         assert_eq!(acts.before(Some(Sequence(3))).count(), 1);

@@ -106,7 +106,7 @@ impl View {
             Fact::Picture(fact) => self.apply_picture_fact(fact, rows),
             Fact::Attachment(fact) => self.apply_attachment_fact(frame.at, fact, rows),
             Fact::PreImages(_) => Ok(()),
-            Fact::Act(act) => self.apply_act(sequence, frame.at, act, rows),
+            Fact::Audit(entry) => self.apply_act(sequence, frame.at, entry, rows),
         }
     }
 
@@ -123,8 +123,8 @@ impl View {
             MessageFact::FlagsChanged { user, flag, op, messages } => {
                 self.apply_flags(*user, *flag, *op, messages, rows)
             }
-            MessageFact::ReactionAdded { message, spot, reaction } => {
-                self.apply_reaction_added((sequence, position), (*message, *spot), reaction, rows)
+            MessageFact::ReactionAdded { message, conversation, reaction } => {
+                self.apply_reaction_added((sequence, position), (*message, *conversation), reaction, rows)
             }
             MessageFact::ReactionRemoved { message, reaction, left, .. } => {
                 self.apply_reaction_removed(sequence, *message, reaction, *left, rows);

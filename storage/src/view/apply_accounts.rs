@@ -3,7 +3,8 @@
 use super::{Rows, View, records};
 use crate::error::StoreError;
 use model::{
-    ChannelId, Invitation, InvitationState, MessageId, RecordedAct, Sequence, Subscription, User, UserId,
+    ChannelId, Invitation, InvitationState, MessageId, RecordedAuditEntry, Sequence, Subscription, User,
+    UserId,
 };
 
 impl View {
@@ -23,7 +24,7 @@ impl View {
             own.map(|(channel, own)| (channel, Subscription::clone(own))).collect();
         for (channel, mut subscription) in own {
             if is_active {
-                subscription.go_on(last);
+                subscription.resume(last);
             } else {
                 subscription.pause(last);
             }
@@ -46,10 +47,13 @@ impl View {
             let erased = Invitation { address: Some(placeholder.clone()), ..invitation };
             self.put::<records::Invitations>(rows, erased.id, erased)?;
         }
-        let acts: Vec<(Sequence, RecordedAct)> =
-            self.acts.before(None).map(|(sequence, act)| (sequence, RecordedAct::clone(act))).collect();
+        let acts: Vec<(Sequence, RecordedAuditEntry)> = self
+            .acts
+            .before(None)
+            .map(|(sequence, act)| (sequence, RecordedAuditEntry::clone(act)))
+            .collect();
         for (sequence, mut recorded) in acts {
-            if recorded.act.erase_user(user) {
+            if recorded.entry.erase_user(user) {
                 self.put::<records::Acts>(rows, sequence, recorded)?;
             }
         }

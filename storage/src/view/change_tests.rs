@@ -12,8 +12,8 @@ use crate::stored_message::Unstored;
 use model::fact::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic};
 use model::history::CARRIED_EDITS_MAX;
 use model::{
-    ChannelId, EventNumber, Fact, Flag, FlagOp, Frame, HistoryBound, Message, MessageFact, MessageId,
-    MessageRanges, MessageVersion, Place, PropagateMode, Reaction, ReactionsLeft, RecipientId, Spot,
+    ChannelId, ConversationId, EventNumber, Fact, Flag, FlagOp, Frame, HistoryBound, Message, MessageFact,
+    MessageId, MessageRanges, MessageVersion, Place, PropagateMode, Reaction, ReactionsLeft, RecipientId,
     Submessage, Timestamp, TopicKey, TopicLink, UserFact, UserId,
 };
 use roaring::RoaringBitmap;
@@ -64,7 +64,7 @@ fn edited_message(id: u32, at: u64, edited: Option<MessageVersion>, movement: Op
         target: MessageId(id),
         by: UserId(1),
         at: Timestamp(at),
-        spot: Spot::Channel(ChannelId(1)),
+        conversation: ConversationId::Channel(ChannelId(1)),
         edited: edited.map(Arc::new),
         movement,
     })))
@@ -284,14 +284,14 @@ fn reaction(user: u32, code: &str) -> Reaction {
 }
 
 fn reacted(id: u32, user: u32, code: &str) -> Fact {
-    let (message, spot) = (MessageId(id), Spot::Channel(ChannelId(1)));
-    Fact::Message(MessageFact::ReactionAdded { message, spot, reaction: reaction(user, code) })
+    let (message, conversation) = (MessageId(id), ConversationId::Channel(ChannelId(1)));
+    Fact::Message(MessageFact::ReactionAdded { message, conversation, reaction: reaction(user, code) })
 }
 
 fn voted(message: u32, id: u32, content: &str) -> Fact {
     let submessage = Submessage { id, msg_type: "widget".into(), content: content.into(), sender: UserId(1) };
-    let (message, spot) = (MessageId(message), Spot::Channel(ChannelId(1)));
-    Fact::Message(MessageFact::SubmessageAdded { message, spot, submessage })
+    let (message, conversation) = (MessageId(message), ConversationId::Channel(ChannelId(1)));
+    Fact::Message(MessageFact::SubmessageAdded { message, conversation, submessage })
 }
 
 /// Bytes of a frame with one fact in the log, and of the rows that it changes.
@@ -331,11 +331,16 @@ fn cost_of_a_change_is_independent_of_history() {
     assert!(react < 256 && react_rows < 256, "{react} {react_rows}");
     assert!(vote < 256 && vote_rows < 256, "{vote} {vote_rows}");
     let code = format!("{:05x}", 0x1f300 + 500);
-    let (message, spot) = (MessageId(1), Spot::Channel(ChannelId(1)));
+    let (message, conversation) = (MessageId(1), ConversationId::Channel(ChannelId(1)));
     let left = ReactionsLeft::OfUser;
     let (unreact, rows) = costs(
         &mut world.run,
-        Fact::Message(MessageFact::ReactionRemoved { message, spot, reaction: reaction(1, &code), left }),
+        Fact::Message(MessageFact::ReactionRemoved {
+            message,
+            conversation,
+            reaction: reaction(1, &code),
+            left,
+        }),
     );
     assert!(unreact < 256 && rows < 64, "{unreact} {rows}");
 }

@@ -8,8 +8,8 @@ use super::records::{self, EditedRow, ReactionRow, reaction_key};
 use super::{RowChange, Rows, View};
 use crate::error::StoreError;
 use model::{
-    Flag, Flags, Message, MessageId, MessageVersion, Reaction, ReactionsLeft, Sequence, Spot, Submessage,
-    UserId,
+    ConversationId, Flag, Flags, Message, MessageId, MessageVersion, Reaction, ReactionsLeft, Sequence,
+    Submessage, UserId,
 };
 use roaring::RoaringBitmap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -109,7 +109,7 @@ impl View {
     pub(super) fn apply_reaction_added(
         &mut self,
         added: (Sequence, u16),
-        (id, spot): (MessageId, Spot),
+        (id, conversation): (MessageId, ConversationId),
         reaction: &Reaction,
         rows: &mut Rows,
     ) -> Result<(), StoreError> {
@@ -121,7 +121,7 @@ impl View {
         self.messages.add_reactor(id, reaction.user);
         self.recent.change(added.0, id, |message| message.reactions.push(row.reaction));
         let user = reaction.user;
-        if self.has_at(user, spot, id) {
+        if self.has_at(user, conversation, id) {
             return Ok(());
         }
         let mine = self.messages.users.entry(user).or_default();
@@ -204,9 +204,10 @@ impl View {
             }
         }
         // The place of the message is only looked up if some user is flagged.
-        let spot = if wanted.is_empty() { None } else { self.place_of(id).map(|place| place.spot()) };
+        let conversation =
+            if wanted.is_empty() { None } else { self.place_of(id).map(|place| place.conversation()) };
         for (user, flags) in wanted {
-            if !spot.is_some_and(|spot| self.has_at(user, spot, id)) {
+            if !conversation.is_some_and(|conversation| self.has_at(user, conversation, id)) {
                 continue;
             }
             for flag in CONTENT_FLAGS.into_iter().filter(|flag| flags.contains(*flag)) {

@@ -1,7 +1,7 @@
 //! Flags of messages for a user.
 
 use super::View;
-use model::{ChannelId, Flag, Flags, Message, MessageId, Spot, Subscription, UserId};
+use model::{ChannelId, ConversationId, Flag, Flags, Message, MessageId, Subscription, UserId};
 use roaring::RoaringBitmap;
 use std::sync::Arc;
 
@@ -28,9 +28,9 @@ impl View {
     ) -> Option<Flags> {
         const DECIDING: [Flag; 4] =
             [Flag::Read, Flag::Historical, Flag::Mentioned, Flag::TopicWildcardMentioned];
-        let is_delivered = match Spot::of(message) {
-            Spot::Channel(channel) => self.is_delivered_by(subscription, user, channel, message.id),
-            Spot::Direct(recipient) => self.is_in_conversation(user, recipient),
+        let is_delivered = match ConversationId::of(message) {
+            ConversationId::Channel(channel) => self.is_delivered_by(subscription, user, channel, message.id),
+            ConversationId::Direct(recipient) => self.is_in_conversation(user, recipient),
         };
         if !is_delivered {
             return None;
@@ -42,13 +42,13 @@ impl View {
         Some(shown_flags(stored, true, message.traits.channel_wildcard))
     }
 
-    /// The flags of some messages (ascending) for a user, beside them, without reading their bodies. `spot_of` gives the present
-    /// spot of the message at an index where it is known.
+    /// The flags of some messages (ascending) for a user, beside them, without reading their bodies. `conversation_of`
+    /// gives the present conversation of the message at an index where it is known.
     pub fn flags_among(
         &self,
         user: UserId,
         ids: &[MessageId],
-        spot_of: impl Fn(usize) -> Option<Spot>,
+        conversation_of: impl Fn(usize) -> Option<ConversationId>,
     ) -> Vec<Flags> {
         let mut flags = vec![Flags::NONE; ids.len()];
         if let Some(mine) = self.messages.users.get(&user) {
@@ -59,7 +59,7 @@ impl View {
         }
         let mut wildcards = vec![false; ids.len()];
         each_in(&self.messages.channel_wildcard, ids, |index| wildcards[index] = true);
-        let delivered = self.deliveries(user, ids, spot_of);
+        let delivered = self.deliveries(user, ids, conversation_of);
         for (flags, (is_delivered, is_wildcard)) in flags.iter_mut().zip(delivered.into_iter().zip(wildcards))
         {
             *flags = shown_flags(*flags, is_delivered, is_wildcard);
@@ -72,22 +72,22 @@ impl View {
         &self,
         user: UserId,
         ids: &[MessageId],
-        spot_of: impl Fn(usize) -> Option<Spot>,
+        conversation_of: impl Fn(usize) -> Option<ConversationId>,
     ) -> Vec<bool> {
-        let unknown = ids.iter().enumerate().filter(|(index, _)| spot_of(*index).is_none());
+        let unknown = ids.iter().enumerate().filter(|(index, _)| conversation_of(*index).is_none());
         let unknown: RoaringBitmap = unknown.map(|(_, id)| id.0).collect();
         let found = if unknown.is_empty() { unknown } else { self.delivered_among(user, &unknown) };
         // Mostly the messages of a page are in one channel.
         let mut last: Option<(ChannelId, Option<&Arc<Subscription>>)> = None;
-        let mut is_delivered = |(index, id): (usize, &MessageId)| match spot_of(index) {
+        let mut is_delivered = |(index, id): (usize, &MessageId)| match conversation_of(index) {
             None => found.contains(id.0),
-            Some(Spot::Channel(channel)) => {
+            Some(ConversationId::Channel(channel)) => {
                 let known = last.filter(|(known, _)| *known == channel);
                 let (_, subscription) = *last
                     .insert(known.unwrap_or_else(|| (channel, self.directory.subscription(channel, user))));
                 self.is_delivered_by(subscription.map(|own| &**own), user, channel, *id)
             }
-            Some(spot @ Spot::Direct(_)) => self.is_delivered_at(user, spot, *id),
+            Some(conversation @ ConversationId::Direct(_)) => self.is_delivered_at(user, conversation, *id),
         };
         ids.iter().enumerate().map(&mut is_delivered).collect()
     }

@@ -8,8 +8,8 @@ use foldhash::HashMap;
 use model::fact::DeletedFrom;
 use model::message::MessageTraits;
 use model::{
-    ChannelId, Flag, Flags, Message, MessageId, Place, ReactionsLeft, RecipientId, Spot, Timestamp, TopicKey,
-    UserId,
+    ChannelId, ConversationId, Flag, Flags, Message, MessageId, Place, ReactionsLeft, RecipientId, Timestamp,
+    TopicKey, UserId,
 };
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
@@ -58,10 +58,10 @@ pub enum Location {
 
 impl Location {
     /// The place without the topic.
-    pub fn spot(&self) -> Spot {
+    pub fn conversation(&self) -> ConversationId {
         match self {
-            Self::Topic(channel, _) => Spot::Channel(*channel),
-            Self::Direct(recipient) => Spot::Direct(*recipient),
+            Self::Topic(channel, _) => ConversationId::Channel(*channel),
+            Self::Direct(recipient) => ConversationId::Direct(*recipient),
         }
     }
 }

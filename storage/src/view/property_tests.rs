@@ -302,14 +302,14 @@ fn random_histories_contain_every_fact() {
     let mut names: Vec<String> = families.iter().map(|(family, _)| family.to_string()).collect();
     // In the order of the facts.
     names.insert(names.len() - 1, "PreImages".to_owned());
-    names.push("Act".to_owned());
+    names.push("Audit".to_owned());
     assert_eq!(variants::<Fact>(), names);
     let wanted = families
         .into_iter()
         .flat_map(|(family, variants)| variants.into_iter().map(move |variant| [family.to_owned(), variant]));
     let mut wanted: Vec<[String; 2]> = wanted.collect();
     assert!(wanted.len() > 40, "{wanted:?}");
-    wanted.push(["Act".to_owned(), "Act".to_owned()]);
+    wanted.push(["Audit".to_owned(), "AuditEntry".to_owned()]);
     wanted.retain(|name| !found.contains(name));
     assert_eq!(wanted, [] as [[String; 2]; 0], "no random history has these");
 }

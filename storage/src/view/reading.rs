@@ -4,8 +4,8 @@ use super::View;
 use super::flags::SCAN_FACTOR;
 use model::attachment::USES_LISTED_MAX;
 use model::{
-    AttachmentId, AttachmentUse, ChannelId, ListedAttachment, Message, MessageId, RecipientId, Spot,
-    Subscription, UserId,
+    AttachmentId, AttachmentUse, ChannelId, ConversationId, ListedAttachment, Message, MessageId,
+    RecipientId, Subscription, UserId,
 };
 use roaring::{MultiOps, RoaringBitmap};
 use std::borrow::Cow;
@@ -23,14 +23,14 @@ impl View {
     /// Whether a message was delivered to a user: it is in one of the user's direct conversations, was sent to a channel
     /// while the user was subscribed, or was moved there with the user as recipient. `message` has its moves applied.
     pub fn is_delivered(&self, user: UserId, message: &Message) -> bool {
-        self.is_delivered_at(user, Spot::of(message), message.id)
+        self.is_delivered_at(user, ConversationId::of(message), message.id)
     }
 
-    /// Whether a message at `spot` was delivered to a user.
-    pub(super) fn is_delivered_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
-        match spot {
-            Spot::Channel(channel) => self.is_delivered_in(user, channel, id),
-            Spot::Direct(recipient) => self.is_in_conversation(user, recipient),
+    /// Whether a message in `conversation` was delivered to a user.
+    pub(super) fn is_delivered_at(&self, user: UserId, conversation: ConversationId, id: MessageId) -> bool {
+        match conversation {
+            ConversationId::Channel(channel) => self.is_delivered_in(user, channel, id),
+            ConversationId::Direct(recipient) => self.is_in_conversation(user, recipient),
         }
     }
 
@@ -102,13 +102,14 @@ impl View {
     /// Such messages stay readable in channels with protected history while the user is subscribed
     /// (docs/api/permissions.md#channel-access). `message` has its moves applied.
     pub fn has(&self, user: UserId, message: &Message) -> bool {
-        self.has_at(user, Spot::of(message), message.id)
+        self.has_at(user, ConversationId::of(message), message.id)
     }
 
-    /// Whether a message at `spot` is in a user's own history.
-    pub fn has_at(&self, user: UserId, spot: Spot, id: MessageId) -> bool {
+    /// Whether a message in `conversation` is in a user's own history.
+    pub fn has_at(&self, user: UserId, conversation: ConversationId, id: MessageId) -> bool {
         let mine = self.messages.users.get(&user);
-        mine.is_some_and(|mine| mine.historical.contains(id.0)) || self.is_delivered_at(user, spot, id)
+        mine.is_some_and(|mine| mine.historical.contains(id.0))
+            || self.is_delivered_at(user, conversation, id)
     }
 
     /// The subset of `ids` that is in a user's own history.

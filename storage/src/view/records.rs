@@ -465,7 +465,7 @@ records! {
     /// The newest administrative acts, by frame.
     Acts = 58 {
         name: "administrative act",
-        row: Sequence => model::RecordedAct,
+        row: Sequence => model::RecordedAuditEntry,
         load: Some(|view, sequence, act| view.acts.put(sequence, act)),
         remove: |view, sequence| view.acts.remove(*sequence),
     }

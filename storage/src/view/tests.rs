@@ -147,7 +147,7 @@ fn delivery_follows_subscription_spans() {
     world.run.frame(vec![sent(messages[2].clone()), sent(messages[3].clone())]);
     let before = world.run.view().directory.subscription(model::ChannelId(1), UserId(2)).unwrap();
     let mut again = model::Subscription::clone(before);
-    again.resume(MessageId(4));
+    again.resubscribe(MessageId(4));
     let subscribers = vec![(UserId(2), again)];
     world.run.frame(vec![model::Fact::Subscription(model::SubscriptionFact::Added {
         channel: model::ChannelId(1),

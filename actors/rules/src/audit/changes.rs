@@ -39,7 +39,7 @@ pub fn of_realm(before: &Directory, is: &Realm) -> Changes {
 }
 
 /// What differs in an account's record. Personal settings, and the name that users choose for themselves, are left out;
-/// passwords and keys are deeds of their own.
+/// passwords and keys are actions of their own.
 pub fn of_user(before: &Directory, was: &User, is: &User, by: Option<UserId>) -> Changes {
     let mut changes = Changes::default();
     if by != Some(is.id) {

@@ -1,12 +1,12 @@
-//! What deeds are made from, and their bounds.
+//! What actions are made from, and their bounds.
 
-use model::{Deed, DeedKind, Directory, MessageRanges, Subject, UserId};
+use model::{ActionKind, AuditAction, Directory, MessageRanges, Subject, UserId};
 
-/// Deeds of one request that are kept.
-pub const DEEDS_MAX: usize = 100;
-/// Changes of one deed that are kept.
+/// Actions of one request that are kept.
+pub const ACTIONS_MAX: usize = 100;
+/// Changes of one action that are kept.
 pub const CHANGES_MAX: usize = 60;
-/// Users of one deed that are named.
+/// Users of one action that are named.
 pub const USERS_MAX: usize = 20;
 /// Characters of a name or value that are kept.
 const TEXT_LENGTH_MAX: usize = 200;
@@ -21,9 +21,9 @@ pub struct Decided<'d> {
     pub wrote_all: &'d dyn Fn(UserId, &MessageRanges) -> bool,
 }
 
-/// A deed without details.
-pub fn deed(kind: DeedKind, about: Subject) -> Deed {
-    Deed { kind, about, users: Vec::new(), count: 1, changes: Vec::new() }
+/// An action without details.
+pub fn action(kind: ActionKind, about: Subject) -> AuditAction {
+    AuditAction { kind, about, users: Vec::new(), count: 1, changes: Vec::new() }
 }
 
 /// A text within the bound; `…` stands for what is left out.

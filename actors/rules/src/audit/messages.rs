@@ -1,12 +1,12 @@
-//! Deeds about messages: those that the requester did not write.
+//! Actions about messages: those that the requester did not write.
 
-use super::decided::{Decided, deed};
+use super::decided::{Decided, action};
 use super::values::{Changes, channel_name};
 use model::fact::{DeletedFrom, MessageUpdate};
-use model::{Deed, DeedKind, MessageFact, MessageRanges, Subject, UserId};
+use model::{ActionKind, AuditAction, MessageFact, MessageRanges, Subject, UserId};
 
-/// The deed of a fact about messages; none for most.
-pub fn of_message(decided: &Decided<'_>, fact: &MessageFact) -> Option<Deed> {
+/// The action of a fact about messages; none for most.
+pub fn of_message(decided: &Decided<'_>, fact: &MessageFact) -> Option<AuditAction> {
     match fact {
         MessageFact::Deleted { from, messages, by: Some(by) } => deleted(decided, from, messages, *by),
         MessageFact::Updated(update) => moved(decided, update),
@@ -21,7 +21,12 @@ pub fn of_message(decided: &Decided<'_>, fact: &MessageFact) -> Option<Deed> {
     }
 }
 
-fn deleted(decided: &Decided<'_>, from: &DeletedFrom, messages: &MessageRanges, by: UserId) -> Option<Deed> {
+fn deleted(
+    decided: &Decided<'_>,
+    from: &DeletedFrom,
+    messages: &MessageRanges,
+    by: UserId,
+) -> Option<AuditAction> {
     if (decided.wrote_all)(by, messages) {
         return None;
     }
@@ -29,10 +34,10 @@ fn deleted(decided: &Decided<'_>, from: &DeletedFrom, messages: &MessageRanges, 
         DeletedFrom::Topic { channel, topic } => Subject::Topic { channel: *channel, name: topic.clone() },
         DeletedFrom::Direct(_) => Subject::DirectMessages,
     };
-    Some(Deed { count: messages.len(), ..deed(DeedKind::MessagesDeleted, about) })
+    Some(AuditAction { count: messages.len(), ..action(ActionKind::MessagesDeleted, about) })
 }
 
-fn moved(decided: &Decided<'_>, update: &MessageUpdate) -> Option<Deed> {
+fn moved(decided: &Decided<'_>, update: &MessageUpdate) -> Option<AuditAction> {
     let movement = update.movement.as_ref().filter(|movement| !movement.is_resolve)?;
     if (decided.wrote_all)(update.by, &movement.messages) {
         return None;
@@ -47,5 +52,5 @@ fn moved(decided: &Decided<'_>, update: &MessageUpdate) -> Option<Deed> {
     }
     let about = Subject::Topic { channel: movement.channel, name: movement.topic.clone() };
     let count = movement.messages.len();
-    Some(Deed { count, changes: changes.0, ..deed(DeedKind::MessagesMoved, about) })
+    Some(AuditAction { count, changes: changes.0, ..action(ActionKind::MessagesMoved, about) })
 }

@@ -1,13 +1,13 @@
-//! Deeds of decided facts, and their descriptions.
+//! Actions of decided facts, and their descriptions.
 
 use super::*;
 use crate::fixture::*;
 use model::fact::DeletedFrom;
 use model::invitation::{Invitation, InvitationFact, InvitationState};
 use model::{
-    Act, ActOrigin, Directory, Fact, InvitationId, LinkifierRecord, Listed, MessageFact, MessageId,
-    MessageRanges, PersonalFact, RealmFact, RecipientId, Role, SettingValue, Timestamp, User, UserFact,
-    UserId, WebSessionFact, WebSessionKey,
+    AuditEntry, Directory, Fact, InvitationId, LinkifierRecord, Listed, MessageFact, MessageId,
+    MessageRanges, PersonalFact, RealmFact, RecipientId, RequestOrigin, Role, SettingValue, Timestamp, User,
+    UserFact, UserId, WebSessionFact, WebSessionKey,
 };
 
 /// What owners read about facts; the administrator decided them, and wrote only message 1.
@@ -19,7 +19,7 @@ fn read_by(by: Option<UserId>, facts: &[Fact]) -> Vec<String> {
     let before = directory();
     let wrote_all = |_: UserId, messages: &MessageRanges| messages.iter().all(|id| id == MessageId(1));
     let decided = Decided { before: &before, by, wrote_all: &wrote_all };
-    deeds(&decided, facts).iter().map(|deed| describe(&before, deed)).collect()
+    actions(&decided, facts).iter().map(|action| describe(&before, action)).collect()
 }
 
 fn changed(id: UserId, change: impl FnOnce(&mut User)) -> Fact {
@@ -133,7 +133,7 @@ fn long_texts_and_many_users_are_cut() {
     let long = changed(MEMBER, |user| user.full_name = "é".repeat(500));
     let before = directory();
     let decided = Decided { before: &before, by: Some(OWNER), wrote_all: &|_, _| true };
-    let found = deeds(&decided, &[long]);
+    let found = actions(&decided, &[long]);
     assert_eq!(found[0].changes[0].after.chars().count(), 201);
     let many = model::fact::GroupFact::Created(Box::new(model::UserGroup::new(
         model::GroupId(99),
@@ -141,7 +141,7 @@ fn long_texts_and_many_users_are_cut() {
         "",
         model::group::GroupPermissions::all(model::GroupSetting::only(OTHER_MEMBER)),
     )));
-    assert_eq!(deeds(&decided, &[Fact::Group(many)])[0].changes[0].after, "g");
+    assert_eq!(actions(&decided, &[Fact::Group(many)])[0].changes[0].after, "g");
     assert_eq!(
         super::values::joined((0..12).map(|number| number.to_string())),
         "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
@@ -150,23 +150,23 @@ fn long_texts_and_many_users_are_cut() {
 
 #[test]
 fn requesters_without_an_account() {
-    let act = |origin, client: &str| Act {
+    let entry = |origin, client: &str| AuditEntry {
         by: None,
         origin,
         address: None,
         client: client.to_owned(),
-        deeds: Vec::new(),
+        actions: Vec::new(),
     };
     let directory: Directory = directory();
-    let operator = act(ActOrigin::CommandLine, "");
+    let operator = entry(RequestOrigin::CommandLine, "");
     assert_eq!(
         (who(&directory, &operator), client_of(&operator)),
         ("The operator".into(), "command line".into())
     );
-    let joined = act(ActOrigin::Browser, "");
+    let joined = entry(RequestOrigin::Browser, "");
     assert_eq!(
         (who(&directory, &joined), client_of(&joined)),
         ("A client without an account".into(), "browser".into())
     );
-    assert_eq!(client_of(&act(ActOrigin::Api, "ZulipPython")), "ZulipPython");
+    assert_eq!(client_of(&entry(RequestOrigin::Api, "ZulipPython")), "ZulipPython");
 }

@@ -1,21 +1,21 @@
 //! Values of settings as texts for people.
 
 use super::decided::{CHANGES_MAX, cut};
-use model::{ActChange, ChannelId, Directory, GroupSetting, Role, SettingValue, UserId};
+use model::{ChannelId, Directory, GroupSetting, PropertyChange, Role, SettingValue, UserId};
 
 /// Users and groups of a permission that are named.
 const NAMED_MAX: usize = 10;
 
-/// The changes of a deed.
+/// The changes of an action.
 #[derive(Default)]
-pub struct Changes(pub Vec<ActChange>);
+pub struct Changes(pub Vec<PropertyChange>);
 
 impl Changes {
     /// Adds a property if its value differs.
     pub fn add(&mut self, name: &str, before: &str, after: &str) {
         if before != after && self.0.len() < CHANGES_MAX {
             let name = name.replace('_', " ");
-            self.0.push(ActChange { name, before: cut(before), after: cut(after) });
+            self.0.push(PropertyChange { name, before: cut(before), after: cut(after) });
         }
     }
 

@@ -2,70 +2,70 @@
 
 use super::values::{channel_name, joined, user_name};
 use crate::text::EMPTY_TOPIC_DISPLAY_NAME;
-use model::{Act, ActChange, ActOrigin, Deed, DeedKind, Directory, Subject};
+use model::{ActionKind, AuditAction, AuditEntry, Directory, PropertyChange, RequestOrigin, Subject};
 
 /// Who did it: a person with the address, or how the request came without an account.
-pub fn who(directory: &Directory, act: &Act) -> String {
-    match (act.by, act.origin) {
+pub fn who(directory: &Directory, entry: &AuditEntry) -> String {
+    match (entry.by, entry.origin) {
         (Some(user), _) => user_name(directory, user),
-        (None, ActOrigin::CommandLine) => "The operator".to_owned(),
-        (None, ActOrigin::Import) => "An import".to_owned(),
-        (None, ActOrigin::Api | ActOrigin::Browser) => "A client without an account".to_owned(),
+        (None, RequestOrigin::CommandLine) => "The operator".to_owned(),
+        (None, RequestOrigin::Import) => "An import".to_owned(),
+        (None, RequestOrigin::Api | RequestOrigin::Browser) => "A client without an account".to_owned(),
     }
 }
 
 /// The client of an act, such as `website` or `command line`.
-pub fn client_of(act: &Act) -> String {
-    match act.origin {
-        ActOrigin::CommandLine => "command line".to_owned(),
-        ActOrigin::Import => "import".to_owned(),
-        ActOrigin::Api | ActOrigin::Browser if !act.client.is_empty() => act.client.clone(),
-        ActOrigin::Api => "API".to_owned(),
-        ActOrigin::Browser => "browser".to_owned(),
+pub fn client_of(entry: &AuditEntry) -> String {
+    match entry.origin {
+        RequestOrigin::CommandLine => "command line".to_owned(),
+        RequestOrigin::Import => "import".to_owned(),
+        RequestOrigin::Api | RequestOrigin::Browser if !entry.client.is_empty() => entry.client.clone(),
+        RequestOrigin::Api => "API".to_owned(),
+        RequestOrigin::Browser => "browser".to_owned(),
     }
 }
 
-/// What a deed did, without who: `changed the channel #design: name from “a” to “b”`.
-pub fn describe(directory: &Directory, deed: &Deed) -> String {
-    let about = subject(directory, &deed.about);
-    let details = details(&deed.changes);
+/// What an action did, without who: `changed the channel #design: name from “a” to “b”`.
+pub fn describe(directory: &Directory, action: &AuditAction) -> String {
+    let about = subject(directory, &action.about);
+    let details = details(&action.changes);
     let with_details = |text: String| if details.is_empty() { text } else { format!("{text}: {details}") };
     let users = || {
-        let named = joined(deed.users.iter().map(|user| user_name(directory, *user)));
-        match deed.count.saturating_sub(deed.users.len() as u64) {
+        let named = joined(action.users.iter().map(|user| user_name(directory, *user)));
+        match action.count.saturating_sub(action.users.len() as u64) {
             0 => named,
             more => format!("{named} and {more} others"),
         }
     };
-    let number = |one: &str, many: &str| match deed.count {
+    let number = |one: &str, many: &str| match action.count {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
     };
-    match deed.kind {
-        DeedKind::Created => with_details(format!("created {about}")),
-        DeedKind::Changed => with_details(format!("changed {about}")),
-        DeedKind::Removed => format!("removed {about}"),
-        DeedKind::Deactivated => format!("deactivated {about}"),
-        DeedKind::Reactivated => format!("reactivated {about}"),
-        DeedKind::Archived => format!("archived {about}"),
-        DeedKind::Unarchived => format!("unarchived {about}"),
-        DeedKind::MembersAdded => format!("added {} to {about}", users()),
-        DeedKind::MembersRemoved => format!("removed {} from {about}", users()),
-        DeedKind::PasswordSet => format!("set a new password of {about}"),
-        DeedKind::KeyReplaced => format!("replaced the API key of {about}"),
-        DeedKind::SessionsEnded => format!("ended {} of {about}", number("web session", "web sessions")),
-        DeedKind::Invited => with_details(format!("made {}", number("invitation", "invitations"))),
-        DeedKind::InvitationsRevoked => {
+    match action.kind {
+        ActionKind::Created => with_details(format!("created {about}")),
+        ActionKind::Changed => with_details(format!("changed {about}")),
+        ActionKind::Removed => format!("removed {about}"),
+        ActionKind::Deactivated => format!("deactivated {about}"),
+        ActionKind::Reactivated => format!("reactivated {about}"),
+        ActionKind::Archived => format!("archived {about}"),
+        ActionKind::Unarchived => format!("unarchived {about}"),
+        ActionKind::MembersAdded => format!("added {} to {about}", users()),
+        ActionKind::MembersRemoved => format!("removed {} from {about}", users()),
+        ActionKind::PasswordSet => format!("set a new password of {about}"),
+        ActionKind::KeyReplaced => format!("replaced the API key of {about}"),
+        ActionKind::SessionsEnded => format!("ended {} of {about}", number("web session", "web sessions")),
+        ActionKind::Invited => with_details(format!("made {}", number("invitation", "invitations"))),
+        ActionKind::InvitationsRevoked => {
             with_details(format!("revoked {}", number("invitation", "invitations")))
         }
-        DeedKind::InvitationResent => with_details("sent an invitation again".to_owned()),
-        DeedKind::MessagesDeleted => {
+        ActionKind::InvitationResent => with_details("sent an invitation again".to_owned()),
+        ActionKind::MessagesDeleted => {
             format!("deleted {} of others in {about}", number("message", "messages"))
         }
-        DeedKind::MessagesMoved => {
+        ActionKind::MessagesMoved => {
             with_details(format!("moved {} of others in {about}", number("message", "messages")))
         }
-        DeedKind::Imported => with_details(format!("imported {about}")),
+        ActionKind::Imported => with_details(format!("imported {about}")),
     }
 }
 
@@ -104,11 +104,12 @@ fn subject(directory: &Directory, about: &Subject) -> String {
     }
 }
 
-fn details(changes: &[ActChange]) -> String {
-    let one = |ActChange { name, before, after }: &ActChange| match (before.as_str(), after.as_str()) {
-        ("", after) => format!("{name} {after}"),
-        (before, "") => format!("{name} “{before}” removed"),
-        (before, after) => format!("{name} from “{before}” to “{after}”"),
-    };
+fn details(changes: &[PropertyChange]) -> String {
+    let one =
+        |PropertyChange { name, before, after }: &PropertyChange| match (before.as_str(), after.as_str()) {
+            ("", after) => format!("{name} {after}"),
+            (before, "") => format!("{name} “{before}” removed"),
+            (before, after) => format!("{name} from “{before}” to “{after}”"),
+        };
     changes.iter().map(one).collect::<Vec<_>>().join("; ")
 }

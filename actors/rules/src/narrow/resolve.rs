@@ -4,8 +4,8 @@ use crate::error::RuleError;
 use crate::narrow::plan::{Content, MessageSet, Plan, PlanTerm, Scope};
 use crate::narrow::term::{Operand, Operator, Term};
 use crate::permissions::channel::{History, history_of, sees_channel};
+use crate::permissions::spectators::{has_public_access, is_shown_to_spectators};
 use crate::permissions::users::find_user_by_email;
-use crate::permissions::visitors::{has_public_access, is_shown_to_visitors};
 use crate::topics;
 use crate::visibility::SkippedMuting;
 use model::{Channel, ChannelId, Directory, Flag, MessageId, RecipientId, TopicKey, User, UserId};
@@ -217,7 +217,7 @@ impl Resolver<'_> {
 
     /// Whether the requester may know of a channel; former subscribers know of it already.
     fn knows(&self, channel: &Channel) -> bool {
-        let Some(requester) = self.requester else { return is_shown_to_visitors(self.dir, channel) };
+        let Some(requester) = self.requester else { return is_shown_to_spectators(self.dir, channel) };
         sees_channel(self.dir, requester, channel)
             || self.dir.subscription(channel.id, requester.id).is_some()
     }
@@ -268,7 +268,7 @@ impl Resolver<'_> {
 
     fn user_by_email(&self, email: &str) -> Option<UserId> {
         let found = find_user_by_email(self.dir, self.requester, email)?;
-        // Visitors cannot find out whose address it is.
+        // Spectators cannot find out whose address it is.
         let is_made_up = !found.delivery_email.eq_ignore_ascii_case(email);
         (self.requester.is_some() || found.is_bot() || is_made_up).then_some(found.id)
     }
@@ -281,7 +281,7 @@ impl Resolver<'_> {
     /// and the narrow is limited to them and needs no delivered messages; otherwise the requester's own history.
     fn scope(&self, terms: &[Term], plan_terms: &[PlanTerm]) -> Scope {
         let Some(requester) = self.requester else {
-            let open = self.dir.channels().filter(|channel| is_shown_to_visitors(self.dir, channel));
+            let open = self.dir.channels().filter(|channel| is_shown_to_spectators(self.dir, channel));
             return Scope::Channels(open.map(|channel| channel.id).collect());
         };
         let needs_delivery = terms.iter().any(|term| {

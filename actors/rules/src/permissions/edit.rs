@@ -12,7 +12,7 @@ pub use request::{EDIT_GRACE_SECS, EditRequest};
 
 use crate::content::parse_content;
 use crate::error::{EditError, RuleError};
-use crate::permissions::message::{Spot, check_may_read};
+use crate::permissions::message::{ConversationId, check_may_read};
 use crate::settings::realm_bool;
 use crate::text;
 use crate::topics::{self, EMPTY_TOPIC_DISPLAY_NAME, RESOLVED_PREFIX};
@@ -78,7 +78,7 @@ pub fn check_may_modify(
     message: &Message,
     received: impl FnOnce() -> bool,
 ) -> Result<(), RuleError> {
-    check_may_read(dir, requester, Spot::of(message), received)?;
+    check_may_read(dir, requester, ConversationId::of(message), received)?;
     let channel = message.place.channel().and_then(|id| dir.channel(id));
     match channel {
         Some(channel) if channel.is_archived => Err(RuleError::InvalidMessage),

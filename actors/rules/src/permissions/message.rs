@@ -4,9 +4,9 @@
 use crate::error::RuleError;
 use crate::permissions::channel::{History, history_of, is_granted_content};
 use crate::permissions::group_setting::holds_realm;
-use crate::permissions::visitors::is_shown_to_visitors;
+use crate::permissions::spectators::is_shown_to_spectators;
 use crate::settings::RealmPermission;
-pub use model::Spot;
+pub use model::ConversationId;
 use model::{Channel, Directory, RecipientId, SubscriptionSpan, User, UserGroup, UserId};
 
 /// Wildcard mentions of at most this many subscribers or participants need no permission.
@@ -14,10 +14,15 @@ pub const WILDCARD_PEOPLE_MAX: usize = 15;
 
 /// Whether a user may read a message. `received` is called only for protected history: whether the message was delivered
 /// to the user, by a subscription or a later move.
-pub fn can_read(dir: &Directory, user: &User, spot: Spot, received: impl FnOnce() -> bool) -> bool {
-    match spot {
-        Spot::Direct(recipient) => is_participant(dir, recipient, user.id),
-        Spot::Channel(id) => {
+pub fn can_read(
+    dir: &Directory,
+    user: &User,
+    conversation: ConversationId,
+    received: impl FnOnce() -> bool,
+) -> bool {
+    match conversation {
+        ConversationId::Direct(recipient) => is_participant(dir, recipient, user.id),
+        ConversationId::Channel(id) => {
             let Some(channel) = dir.channel(id) else { return false };
             match history_of(dir, user, channel) {
                 None => false,
@@ -29,19 +34,19 @@ pub fn can_read(dir: &Directory, user: &User, spot: Spot, received: impl FnOnce(
 }
 
 /// Whether a message is readable without an account: in a web-public channel, if the organization allows spectators.
-pub fn can_anybody_read(dir: &Directory, spot: Spot) -> bool {
-    let Spot::Channel(id) = spot else { return false };
-    dir.channel(id).is_some_and(|channel| is_shown_to_visitors(dir, channel))
+pub fn can_anybody_read(dir: &Directory, conversation: ConversationId) -> bool {
+    let ConversationId::Channel(id) = conversation else { return false };
+    dir.channel(id).is_some_and(|channel| is_shown_to_spectators(dir, channel))
 }
 
 /// Refuses a message that the user may not read like a missing one: `InvalidMessage`.
 pub fn check_may_read(
     dir: &Directory,
     user: &User,
-    spot: Spot,
+    conversation: ConversationId,
     received: impl FnOnce() -> bool,
 ) -> Result<(), RuleError> {
-    if can_read(dir, user, spot, received) { Ok(()) } else { Err(RuleError::InvalidMessage) }
+    if can_read(dir, user, conversation, received) { Ok(()) } else { Err(RuleError::InvalidMessage) }
 }
 
 fn is_participant(dir: &Directory, recipient: RecipientId, user: UserId) -> bool {
@@ -119,10 +124,15 @@ mod tests {
         for id in fixture::ALL_USERS {
             let expected = id == fixture::MEMBER || id == fixture::GUEST;
             let user = dir.user(id).unwrap();
-            assert_eq!(can_read(&dir, user, Spot::Direct(recipient), NEVER), expected, "{id}");
+            assert_eq!(can_read(&dir, user, ConversationId::Direct(recipient), NEVER), expected, "{id}");
         }
-        assert!(!can_read(&dir, dir.user(fixture::MEMBER).unwrap(), Spot::Direct(RecipientId(1)), NEVER));
-        assert!(!can_anybody_read(&dir, Spot::Direct(recipient)));
+        assert!(!can_read(
+            &dir,
+            dir.user(fixture::MEMBER).unwrap(),
+            ConversationId::Direct(RecipientId(1)),
+            NEVER
+        ));
+        assert!(!can_anybody_read(&dir, ConversationId::Direct(recipient)));
     }
 
     #[test]
@@ -139,8 +149,9 @@ mod tests {
         let channel = ChannelId(1);
         let received =
             |user, id| dir.subscription(channel, user).is_some_and(|own| own.received(MessageId(id)));
-        let reads =
-            |user, id| can_read(&dir, dir.user(user).unwrap(), Spot::Channel(channel), || received(user, id));
+        let reads = |user, id| {
+            can_read(&dir, dir.user(user).unwrap(), ConversationId::Channel(channel), || received(user, id))
+        };
         assert_eq!([10, 11, 500].map(|id| reads(fixture::MEMBER, id)), [false, true, true]);
         assert_eq!([10, 11, 500].map(|id| reads(fixture::GUEST, id)), [false; 3]);
         assert_eq!([10, 11, 500].map(|id| reads(fixture::OTHER_MEMBER, id)), [false; 3]);

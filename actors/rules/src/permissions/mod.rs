@@ -15,8 +15,8 @@ pub mod group_setting;
 pub mod group_setting_change;
 pub mod message;
 pub mod roles;
+pub mod spectators;
 pub mod users;
-pub mod visitors;
 
 pub use channel::{Archived, ChannelRef, History, ReadableChannel};
 pub use users::UserScope;

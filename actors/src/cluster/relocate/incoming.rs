@@ -5,7 +5,7 @@ use super::{Folder, Progress, RelocateError, Relocated, Remote, Step, new_token,
 use crate::cluster::options::ClusterOptions;
 use crate::options::Options;
 use model::RealmId;
-use postgres::{Control, Known, PgError, Place};
+use postgres::{Control, Known, PgError, ServingState};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -149,7 +149,7 @@ impl Incoming {
 
 /// Whether an organization left the cluster for this folder.
 fn is_in(known: &Known, relocation: &Relocation) -> bool {
-    known.place == Place::Away && known.home.as_ref() == Some(&relocation.token)
+    known.place == ServingState::Away && known.home.as_ref() == Some(&relocation.token)
 }
 
 /// What the folder records about the organization while it is copied.
@@ -191,10 +191,10 @@ fn check_place(folder: &Folder, known: &Known, relocation: &Relocation) -> Resul
         && bounds(&*folder.log_of(RealmId(known.realm)).0, known.realm)?.1 > 0;
     match known.place {
         _ if is_served => Err(refused(format!("the data folder serves organization {name:?} already"))),
-        Place::Here | Place::Leaving => Ok(false),
-        Place::Away if is_in(known, relocation) => Ok(true),
-        Place::Away => Err(refused(format!("organization {name:?} is in another data folder"))),
-        Place::Arriving => Err(refused(format!(
+        ServingState::Here | ServingState::Leaving => Ok(false),
+        ServingState::Away if is_in(known, relocation) => Ok(true),
+        ServingState::Away => Err(refused(format!("organization {name:?} is in another data folder"))),
+        ServingState::Arriving => Err(refused(format!(
             "organization {name:?} is not completely in the cluster; `millstream realm move-to-cluster {name}` goes on with it"
         ))),
     }

@@ -5,7 +5,7 @@ use super::{Folder, Progress, RelocateError, Relocated, Remote, Step, new_token,
 use crate::cluster::options::ClusterOptions;
 use crate::options::Options;
 use model::RealmId;
-use postgres::{Arrival, Known, Place};
+use postgres::{Arrival, Known, ServingState};
 use storage::log::bounds;
 use storage::{Relocation, RelocationState};
 
@@ -95,7 +95,7 @@ impl Outgoing {
 }
 
 fn is_here(known: Known) -> bool {
-    known.place == Place::Here
+    known.place == ServingState::Here
 }
 
 /// The organization, and whether the folder has recorded that it is in this cluster.
@@ -143,14 +143,16 @@ fn reserve(
         return Err(taken());
     }
     match known.place {
-        Place::Arriving => Ok(false),
-        Place::Here if is_away => Ok(true),
-        Place::Here | Place::Leaving => Err(refused(format!(
+        ServingState::Arriving => Ok(false),
+        ServingState::Here if is_away => Ok(true),
+        ServingState::Here | ServingState::Leaving => Err(refused(format!(
             "the cluster serves organization {name:?} with the same keys already, so this data folder is an older copy of it; \
              nothing was changed"
         ))),
-        Place::Away if remote.control.reserve_again(realm.0)? => Ok(false),
-        Place::Away => Err(refused("another process works on this organization; run the command again")),
+        ServingState::Away if remote.control.reserve_again(realm.0)? => Ok(false),
+        ServingState::Away => {
+            Err(refused("another process works on this organization; run the command again"))
+        }
     }
 }
 
@@ -173,14 +175,14 @@ pub fn cancel_move_to_cluster(
         _ => None,
     };
     match own {
-        Some(Place::Here | Place::Leaving) => {
+        Some(ServingState::Here | ServingState::Leaving) => {
             let name = shown(subdomain);
             return Err(refused(format!(
                 "the cluster serves organization {name:?}; `millstream realm move-from-cluster {name}` brings it back"
             )));
         }
-        Some(Place::Away) => return Err(refused("it is in the data folder that brought it back")),
-        Some(Place::Arriving) => _ = remote.control.withdraw(realm.0)?,
+        Some(ServingState::Away) => return Err(refused("it is in the data folder that brought it back")),
+        Some(ServingState::Arriving) => _ = remote.control.withdraw(realm.0)?,
         None => {}
     }
     if is_away {

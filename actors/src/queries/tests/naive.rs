@@ -206,7 +206,7 @@ impl Table {
         }
         self.subscribed.insert((user, channel));
         let mut record = before.unwrap_or_else(|| Subscription::start("#76ce90".into(), last));
-        record.resume(last);
+        record.resubscribe(last);
         self.apply(vec![Fact::Subscription(SubscriptionFact::Added {
             channel,
             subscribers: vec![(user, record)],

@@ -25,7 +25,7 @@ impl Committer {
             if !facts.iter().any(|fact| matches!(fact, Fact::User(UserFact::VisibilityChanged { .. }))) {
                 facts.extend(crate::announce::record_user_visibility(&view.directory, &facts));
             }
-            facts.extend(crate::announce::note(&view.directory, &facts));
+            facts.extend(crate::announce::pre_images_fact(&view.directory, &facts));
             facts.extend(account::requester().and_then(|by| crate::audit::record(&view, by, &facts)));
         }
         let (ticket, frame, payload_bytes) = self.append_frame(realm, ids, facts)?;

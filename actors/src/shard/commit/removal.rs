@@ -32,7 +32,7 @@ impl Committer {
             }
             self.remove_realm(realm);
             refuse(lost);
-            self.health.note_fenced(realm);
+            self.health.set_fenced(realm);
         }
     }
 

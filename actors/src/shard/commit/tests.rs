@@ -121,15 +121,15 @@ async fn failed_write_fails_pending_commits_and_pauses() {
 }
 
 #[actix::test]
-async fn low_space_refuses_changes_but_takes_upkeep() {
+async fn low_space_refuses_changes_but_allows_essential_writes() {
     let shard = Shard::start();
     let space = |free_bytes| Some(storage::disk::Space { free_bytes, total_bytes: 1 << 40 });
     let reserve = crate::health::Reserve { warn_bytes: 0, min_bytes: 0 };
-    shard.health.note_space(space(1 << 20), reserve);
+    shard.health.set_space(space(1 << 20), reserve);
     let refused = shard.committer.ids(shard.realm.id);
     assert!(matches!(refused, Err(DomainError::Paused(Pause::LowSpace))));
-    assert!(shard.committer.upkeep_ids(shard.realm.id).is_ok());
-    shard.health.note_space(space(1 << 30), reserve);
+    assert!(shard.committer.essential_ids(shard.realm.id).is_ok());
+    shard.health.set_space(space(1 << 30), reserve);
     assert!(shard.committer.ids(shard.realm.id).is_ok());
 }
 
@@ -164,10 +164,10 @@ async fn frames_of_a_former_owner_are_refused_alike() {
     assert!(!shard.send());
     let answers = shard.answers.clone();
     let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
-    shard.committer.restart_realm(&shard.realm, vec![Vec::new()], done);
+    shard.committer.reset_realm(&shard.realm, vec![Vec::new()], done);
     let stopping: Result<(), String> = Err(DomainError::Stopping.to_string());
     assert_eq!(*shard.answers.borrow(), vec![stopping.clone(), stopping]);
-    assert!(!shard.committer.is_restarting(&shard.realm));
+    assert!(!shard.committer.is_resetting(&shard.realm));
     assert!(shard.committer.ids(shard.realm.id).is_ok(), "no id is taken, and nothing is paused");
 }
 

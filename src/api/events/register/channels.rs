@@ -3,7 +3,7 @@
 use super::request::State;
 use crate::api::shared::{ChannelSource, EncodedChannels};
 use crate::api::subscriptions::subscribers::SubscriberSource;
-use crate::api::wire::channel::{OwnSubscriptions, visitor_subscription};
+use crate::api::wire::channel::{OwnSubscriptions, spectator_subscription};
 use crate::api::wire::folder::folder;
 use crate::api::wire::json::push_value;
 use crate::api::wire::list::push_list;
@@ -14,7 +14,7 @@ use model::event::ChannelSummary;
 use model::{ChannelId, Subscription};
 use rules::folders::folders_in_order;
 use rules::permissions::channel::sees_channel_as;
-use rules::permissions::visitors::is_shown_to_visitors;
+use rules::permissions::spectators::is_shown_to_spectators;
 use std::collections::BTreeSet;
 
 /// Adds the requested parts of `subscription`, `stream`, `default_streams`, `default_stream_groups` and `channel_folders`.
@@ -48,11 +48,11 @@ pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envel
     Ok(envelope)
 }
 
-/// All folders in their order, archived ones included: channels may still refer to them. Visitors get those of the
+/// All folders in their order, archived ones included: channels may still refer to them. Spectators get those of the
 /// channels that they may read.
 fn list_folders(envelope: &mut Envelope, state: &State<'_>, channels: &[Shown<'_>]) {
-    let of_visitors = channels.iter().filter(|_| state.me.is_none());
-    let shown: BTreeSet<_> = of_visitors.filter_map(|shown| shown.summary.channel.folder).collect();
+    let of_spectators = channels.iter().filter(|_| state.me.is_none());
+    let shown: BTreeSet<_> = of_spectators.filter_map(|shown| shown.summary.channel.folder).collect();
     let folders = folders_in_order(state.directory()).into_iter();
     let folders = folders.filter(|folder| state.me.is_some() || shown.contains(&folder.id));
     push_list(envelope.open_field("channel_folders"), folders.map(|shown| folder(shown)));
@@ -88,7 +88,7 @@ fn visible<'a>(state: &'a State<'_>) -> Vec<Shown<'a>> {
         let shown = Shown { index, summary, own };
         let may_know = match state.me {
             Some(me) => sees_channel_as(directory, me, channel, shown.is_subscribed()),
-            None => is_shown_to_visitors(directory, channel),
+            None => is_shown_to_spectators(directory, channel),
         };
         if may_know && (with_archived || !channel.is_archived) {
             channels.push(shown);
@@ -112,7 +112,7 @@ fn list_subscriptions(
     let [mut subscribed, mut unsubscribed, mut never]: [Vec<&Shown>; 3] = Default::default();
     for shown in channels {
         let list = match shown.own {
-            // The app shows visitors the channels that they seem to subscribe to.
+            // The app shows spectators the channels that they seem to subscribe to.
             None if state.me.is_none() => &mut subscribed,
             Some(own) if own.is_active => &mut subscribed,
             Some(_) => &mut unsubscribed,
@@ -131,7 +131,7 @@ fn list_subscriptions(
             match (&own_fields, shown.own) {
                 (Some(fields), Some(own)) => fields.push(envelope.buffer(), own)?,
                 (Some(_), None) => {}
-                (None, _) => push_fields(envelope.buffer(), &visitor_subscription())?,
+                (None, _) => push_fields(envelope.buffer(), &spectator_subscription())?,
             }
             subscribers.add_to(envelope, shown.summary, shown.is_subscribed(), source);
             envelope.buffer().push(b'}');

@@ -9,8 +9,8 @@ use crate::http::{ApiError, Envelope};
 use model::{BotConfig, BotIntegration, Directory, Role, User, UserId};
 use rules::avatar::{AvatarSize, avatar_source, shown_avatar_url};
 use rules::permissions::group_setting::holds_realm;
+use rules::permissions::spectators::spectator;
 use rules::permissions::users::{UserScope, api_email, user_scope};
-use rules::permissions::visitors::visitor;
 use rules::settings::RealmPermission;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelo
         list_people(&mut envelope, state);
         envelope = match state.me {
             Some(me) => envelope.fields(&own_fields(state.directory(), me))?,
-            None => envelope.fields(&own_fields(state.directory(), &visitor()))?,
+            None => envelope.fields(&own_fields(state.directory(), &spectator()))?,
         };
     }
     if state.wants("realm_bot") {
@@ -29,7 +29,7 @@ pub fn people_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelo
     if state.wants("realm_user_groups") {
         let listed = ListedGroups {
             with_deactivated: state.request.capabilities.include_deactivated_groups,
-            // Visitors need the groups that permissions name; their members are known from the list of users.
+            // Spectators need the groups that permissions name; their members are known from the list of users.
             only_system: state.me.is_none(),
         };
         envelope.open_field("realm_user_groups");

@@ -15,8 +15,8 @@ use crate::http::{ApiError, Envelope};
 use actors::queries::Unreads;
 use model::{ChannelId, MessageId, UserId};
 use rules::onboarding::remaining_steps;
+use rules::permissions::spectators::spectator;
 use rules::permissions::users::api_email;
-use rules::permissions::visitors::visitor;
 use rules::settings::{LEGACY_DISPLAY, LEGACY_NOTIFICATIONS, NOTIFICATION_SOUNDS, user_setting, user_value};
 use rules::topics::shown_topic;
 use rules::visibility::muted_topics;
@@ -29,7 +29,7 @@ pub fn personal_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Enve
         let out = envelope.open_field("user_settings");
         match state.me {
             Some(me) => push_user_settings(out, state.directory(), me),
-            None => push_user_settings(out, state.directory(), &visitor()),
+            None => push_user_settings(out, state.directory(), &spectator()),
         }
     }
     if state.wants("alert_words") {
@@ -144,7 +144,7 @@ fn topic_fields(envelope: &mut Envelope, state: &State<'_>) {
 
 #[derive(Serialize)]
 struct PresenceFields {
-    /// -1 for visitors, who see no presence.
+    /// -1 for spectators, who see no presence.
     presence_last_update_id: i64,
     server_timestamp: f64,
 }

@@ -106,7 +106,7 @@ const CHANGES: [(&str, Change); 24] = [
     ("a private channel", |s, ids| channel(s, ids.verona, |c| c.invite_only = true)),
     ("the end of a subscription", |s, ids| own(s, (ids.verona, ids.hamlet), |o| o.end(MessageId(1 << 20)))),
     ("the subscription of a member", |s, ids| {
-        own(s, (ids.verona, ids.hamlet), |o| o.resume(MessageId(1 << 20)))
+        own(s, (ids.verona, ids.hamlet), |o| o.resubscribe(MessageId(1 << 20)))
     }),
     ("a muted channel", |s, ids| own(s, (ids.verona, ids.hamlet), |o| o.is_muted = true)),
     ("a public channel", |s, ids| channel(s, ids.verona, |c| c.invite_only = false)),
@@ -119,7 +119,7 @@ const CHANGES: [(&str, Change); 24] = [
     }),
     ("more traffic", |s, ids| summary(s, ids.large, |one| one.weekly_traffic = Some(900))),
     ("one subscriber less", |s, ids| own(s, (ids.large, ids.iago), |o| o.end(MessageId(1 << 20)))),
-    ("one subscriber more", |s, ids| own(s, (ids.large, ids.iago), |o| o.resume(MessageId(1 << 20)))),
+    ("one subscriber more", |s, ids| own(s, (ids.large, ids.iago), |o| o.resubscribe(MessageId(1 << 20)))),
     ("another name of a person", |s, ids| user(s, ids.iago, |u| u.full_name = "Honest Iago".into())),
     ("a hidden address", |s, ids| {
         user(s, ids.iago, |u| _ = u.settings.insert("email_address_visibility".into(), SettingValue::Int(4)))

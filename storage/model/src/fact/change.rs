@@ -2,7 +2,7 @@
 
 use crate::history::MessageVersion;
 use crate::ids::{ChannelId, MessageId, RecipientId, UserId};
-use crate::message::{Message, PropagateMode, Reaction, Spot, TopicLink};
+use crate::message::{ConversationId, Message, PropagateMode, Reaction, TopicLink};
 use crate::ranges::MessageRanges;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -62,7 +62,7 @@ pub struct MessageUpdate {
     /// The time of the request, shown in edit histories.
     pub at: Timestamp,
     /// The place of the target before the change.
-    pub spot: Spot,
+    pub conversation: ConversationId,
     /// The new version of the target's content; none if the content is unchanged. The previous content is that of the
     /// previous version.
     pub edited: Option<Arc<MessageVersion>>,

@@ -82,7 +82,7 @@ impl Fact {
             | Self::Push(_)
             | Self::Invitation(_)
             | Self::PreImages(_)
-            | Self::Act(_)
+            | Self::Audit(_)
             | Self::Attachment(_) => return None,
         })
     }

@@ -5,7 +5,7 @@ use super::{DeletedFrom, MessageUpdate, ReactionsLeft};
 use crate::direct::DirectConversation;
 use crate::flags::{Flag, FlagOp};
 use crate::ids::{MessageId, QueueId, UserId};
-use crate::message::{Message, Reaction, Spot, Submessage};
+use crate::message::{ConversationId, Message, Reaction, Submessage};
 use crate::ranges::MessageRanges;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -45,13 +45,18 @@ pub enum MessageFact {
     ReactionAdded {
         message: MessageId,
         /// Its place at that time.
-        spot: Spot,
+        conversation: ConversationId,
         reaction: Reaction,
     },
     /// A reaction was removed.
-    ReactionRemoved { message: MessageId, spot: Spot, reaction: Reaction, left: ReactionsLeft },
+    ReactionRemoved {
+        message: MessageId,
+        conversation: ConversationId,
+        reaction: Reaction,
+        left: ReactionsLeft,
+    },
     /// A part was added to a widget.
-    SubmessageAdded { message: MessageId, spot: Spot, submessage: Submessage },
+    SubmessageAdded { message: MessageId, conversation: ConversationId, submessage: Submessage },
     /// The first message between these users creates their conversation.
     ConversationCreated(DirectConversation),
     /// The texts of old versions are erased: of each message those before this number. Clients receive no event of it.

@@ -24,9 +24,9 @@ use tokio::sync::{Notify, oneshot, watch};
 
 pub use identity::Identity;
 pub use lease::Lease;
-pub use relocation::{Arrival, Known, Place};
+pub use relocation::{Arrival, Known, ServingState};
 pub use standby::Standby;
-pub use table::{Departed, Node, Organization, Secret, Slot, Table};
+pub use table::{Node, Organization, RelocatedOut, Secret, Slot, Table};
 
 /// How long a change of the control tables may be interrupted by a failover.
 const PATIENCE: Duration = Duration::from_secs(40);

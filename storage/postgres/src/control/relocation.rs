@@ -79,7 +79,7 @@ WHERE r.realm = $1 AND r.place = 'leaving' RETURNING r.realm, pg_notify('millstr
 
 /// Where an organization is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ServingState {
     /// Nowhere yet by the cluster: it is being carried here.
     Arriving,
     Here,
@@ -102,7 +102,7 @@ pub struct Arrival<'a> {
 pub struct Known {
     pub realm: u32,
     pub subdomain: String,
-    pub place: Place,
+    pub place: ServingState,
     /// None: that of the cluster.
     pub secret: Option<Secret>,
     /// The data folder that it was carried to last, by its token.
@@ -112,10 +112,10 @@ pub struct Known {
 impl Known {
     fn read(row: &Row) -> Self {
         let place = match row.get::<_, &str>(2) {
-            "arriving" => Place::Arriving,
-            "leaving" => Place::Leaving,
-            "away" => Place::Away,
-            _ => Place::Here,
+            "arriving" => ServingState::Arriving,
+            "leaving" => ServingState::Leaving,
+            "away" => ServingState::Away,
+            _ => ServingState::Here,
         };
         let secret = row.get::<_, Option<Vec<u8>>>(3).map(Secret);
         let (subdomain, home) = (row.get(1), row.get(4));

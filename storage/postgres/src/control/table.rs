@@ -84,7 +84,7 @@ impl std::fmt::Debug for Secret {
 
 /// An organization that is carried from the cluster to a data folder, or was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Departed {
+pub struct RelocatedOut {
     pub subdomain: String,
     pub slot: i32,
     /// It may still come back, because not everything is there.
@@ -107,7 +107,7 @@ pub struct Table {
     pub slots: BTreeMap<i32, Slot>,
     pub organizations: BTreeMap<u32, Organization>,
     /// Not to be served by any node.
-    pub departed: BTreeMap<u32, Departed>,
+    pub relocated_out: BTreeMap<u32, RelocatedOut>,
     by_subdomain: HashMap<String, u32>,
 }
 
@@ -117,10 +117,10 @@ impl Table {
         self.organizations.get(self.by_subdomain.get(subdomain)?)
     }
 
-    /// The departed organization with a subdomain.
-    pub fn departed(&self, subdomain: &str) -> Option<(u32, &Departed)> {
-        let found = self.departed.iter().find(|(_, departed)| departed.subdomain == subdomain);
-        found.map(|(realm, departed)| (*realm, departed))
+    /// The organization that is carried to a data folder, or was, with a subdomain.
+    pub fn relocated_out(&self, subdomain: &str) -> Option<(u32, &RelocatedOut)> {
+        let found = self.relocated_out.iter().find(|(_, relocated_out)| relocated_out.subdomain == subdomain);
+        found.map(|(realm, relocated_out)| (*realm, relocated_out))
     }
 
     /// Takes over a row of the directory.
@@ -130,7 +130,7 @@ impl Table {
         if let Some(before) = self.organizations.remove(&realm) {
             self.by_subdomain.remove(&before.subdomain);
         }
-        self.departed.remove(&realm);
+        self.relocated_out.remove(&realm);
         match place {
             "here" => {
                 self.by_subdomain.insert(subdomain.clone(), realm);
@@ -139,7 +139,7 @@ impl Table {
             }
             "leaving" | "away" => {
                 let (is_leaving, is_closed) = (place == "leaving", row.get(4));
-                self.departed.insert(realm, Departed { subdomain, slot, is_leaving, is_closed });
+                self.relocated_out.insert(realm, RelocatedOut { subdomain, slot, is_leaving, is_closed });
             }
             // Not complete yet.
             _ => {}

@@ -4,9 +4,9 @@ use super::plain::{Plain, TOPICS};
 use super::{Shift, Step};
 use model::fact::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic};
 use model::{
-    ChannelId, EditEntry, Fact, Flag, Flags, Message, MessageFact, MessageId, MessageRanges, MessageVersion,
-    Place, PropagateMode, Reaction, ReactionsLeft, RecipientId, Spot, Submessage, Timestamp, TopicKey,
-    TopicLink, UserId,
+    ChannelId, ConversationId, EditEntry, Fact, Flag, Flags, Message, MessageFact, MessageId, MessageRanges,
+    MessageVersion, Place, PropagateMode, Reaction, ReactionsLeft, RecipientId, Submessage, Timestamp,
+    TopicKey, TopicLink, UserId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -35,9 +35,10 @@ impl Plain {
         match step {
             Step::Edit { message, flagged, traits } => {
                 let target = self.message(*message)?;
-                let (edited, spot) = (self.edit(target, *flagged, *traits), self.spot(target));
+                let (edited, conversation) =
+                    (self.edit(target, *flagged, *traits), self.conversation(target));
                 self.set_content_flags(target);
-                Some(self.update((target, spot), Some(edited), None))
+                Some(self.update((target, conversation), Some(edited), None))
             }
             Step::Move(shift) => self.shift(shift),
             Step::Delete { message, count } => self.delete(self.message(*message)?, usize::from(*count)),
@@ -53,7 +54,7 @@ impl Plain {
                 self.both(id, |message| message.submessages.push(submessage.clone()));
                 Some(Fact::Message(MessageFact::SubmessageAdded {
                     message: MessageId(id),
-                    spot: self.spot(id),
+                    conversation: self.conversation(id),
                     submessage,
                 }))
             }
@@ -80,13 +81,13 @@ impl Plain {
         self.own[&id].clone()
     }
 
-    fn spot(&self, id: u32) -> Spot {
-        Spot::of(&self.messages[&id])
+    fn conversation(&self, id: u32) -> ConversationId {
+        ConversationId::of(&self.messages[&id])
     }
 
     fn update(
         &self,
-        (target, spot): (u32, Spot),
+        (target, conversation): (u32, ConversationId),
         edited: Option<MessageVersion>,
         movement: Option<Movement>,
     ) -> Fact {
@@ -94,7 +95,7 @@ impl Plain {
             target: MessageId(target),
             by: UserId(1),
             at: Timestamp(self.now),
-            spot,
+            conversation,
             edited: edited.map(Arc::new),
             movement,
         })))
@@ -147,7 +148,7 @@ impl Plain {
         };
         let is_there = self.own[&id].reactions.contains(&reaction);
         let left = ReactionsLeft::without(&self.own[&id], &reaction);
-        let (message, spot) = (MessageId(id), self.spot(id));
+        let (message, conversation) = (MessageId(id), self.conversation(id));
         self.both(id, |message| {
             message.reactions.retain(|other| *other != reaction);
             if !is_there {
@@ -160,8 +161,8 @@ impl Plain {
             *flags = flags.with(Flag::Historical).with(Flag::Read);
         }
         Some(match is_there {
-            true => Fact::Message(MessageFact::ReactionRemoved { message, spot, reaction, left }),
-            false => Fact::Message(MessageFact::ReactionAdded { message, spot, reaction }),
+            true => Fact::Message(MessageFact::ReactionRemoved { message, conversation, reaction, left }),
+            false => Fact::Message(MessageFact::ReactionAdded { message, conversation, reaction }),
         })
     }
 
@@ -208,7 +209,7 @@ impl Plain {
             name: TOPICS[usize::from(number) % TOPICS.len()].into(),
             links: vec![TopicLink { text: number.to_string(), url: "https://tea.example".into() }],
         });
-        let spot = self.spot(target);
+        let conversation = self.conversation(target);
         let new_channel = to.map(|to| self.arrive(to, &ids, shift));
         for id in &ids {
             self.shift_one(*id, to, new_topic.as_ref(), shift.is_resolve);
@@ -228,7 +229,7 @@ impl Plain {
             edited = Some(self.edit(target, shift.newcomers, shift.keepers));
             self.set_content_flags(target);
         }
-        Some(self.update((target, spot), edited, Some(movement)))
+        Some(self.update((target, conversation), edited, Some(movement)))
     }
 
     fn shift_one(&mut self, id: u32, to: Option<u32>, topic: Option<&NewTopic>, is_resolve: bool) {

@@ -7,7 +7,7 @@ use crate::view::chunk::{entries, plain};
 use crate::view::key::first_field_of;
 use crate::view::record::Record;
 use crate::view::{Location, View, records};
-use model::{ChannelId, Flag, Message, MessageId, Place, RecipientId, Spot, TopicKey, UserId};
+use model::{ChannelId, ConversationId, Flag, Message, MessageId, Place, RecipientId, TopicKey, UserId};
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
@@ -81,10 +81,10 @@ impl Plain {
             prop_assert_eq!(view.delivered_among(user, &ids), &all & &ids);
         }
         let ids: Vec<MessageId> = view.messages.all.iter().map(MessageId).collect();
-        let spot_of = |index: usize| {
-            self.messages.get(&ids[index].0).map(Spot::of).filter(|_| !index.is_multiple_of(3))
+        let conversation_of = |index: usize| {
+            self.messages.get(&ids[index].0).map(ConversationId::of).filter(|_| !index.is_multiple_of(3))
         };
-        let flags = view.flags_among(user, &ids, spot_of);
+        let flags = view.flags_among(user, &ids, conversation_of);
         let flags_among: BTreeMap<_, _> = ids.iter().zip(flags).collect();
         for (id, message) in &self.messages {
             let is_delivered = self.delivered.contains(&(user.0, *id));

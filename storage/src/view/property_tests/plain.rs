@@ -199,7 +199,7 @@ impl Plain {
                 record.spans.clear();
                 record
             });
-            record.resume(after);
+            record.resubscribe(after);
             subscribers.push((UserId(user), record.clone()));
         }
         vec![Fact::Subscription(SubscriptionFact::Added {

@@ -8,14 +8,14 @@ use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
 use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
 use model::{
-    Act, ActChange, ActOrigin, BotConfig, BotIntegration, ChannelFact, ChannelFolder, ChannelId, Deed,
-    DeedKind, DefaultChannelGroup, DomainOp, DraftId, DraftTo, Fact, FieldKind, FolderId, GroupFact,
-    Invitation, InvitationFact, InvitationId, InvitationState, JobFact, LinkifierRecord, Listed, MessageId,
-    NamedStatus, NavigationView, PersonalFact, Playground, ProfileField, ProfileFieldId, ProfileFields,
-    ProfileValue, RealmDomain, RealmFact, Reminder, Role, SavedDraft, SavedSnippet, SavedSnippetId,
-    ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji, Subject, Subscription, SubscriptionFact,
-    Timestamp, UserFact, UserId, UserRanges, UserStatus, UserTopic, VisibilityPolicy, WebSession,
-    WebSessionFact, WebSessionKey,
+    ActionKind, AuditAction, AuditEntry, BotConfig, BotIntegration, ChannelFact, ChannelFolder, ChannelId,
+    DefaultChannelGroup, DomainOp, DraftId, DraftTo, Fact, FieldKind, FolderId, GroupFact, Invitation,
+    InvitationFact, InvitationId, InvitationState, JobFact, LinkifierRecord, Listed, MessageId, NamedStatus,
+    NavigationView, PersonalFact, Playground, ProfileField, ProfileFieldId, ProfileFields, ProfileValue,
+    PropertyChange, RealmDomain, RealmFact, Reminder, RequestOrigin, Role, SavedDraft, SavedSnippet,
+    SavedSnippetId, ScheduledMessage, ScheduledMessageId, ScheduledTo, StatusEmoji, Subject, Subscription,
+    SubscriptionFact, Timestamp, UserFact, UserId, UserRanges, UserStatus, UserTopic, VisibilityPolicy,
+    WebSession, WebSessionFact, WebSessionKey,
 };
 use std::collections::BTreeSet;
 
@@ -83,24 +83,24 @@ impl Plain {
                 }),
             })),
             47 => Some(self.export(number, bits)),
-            48 => Some(Fact::Act(Box::new(self.act(number, bits)))),
+            48 => Some(Fact::Audit(Box::new(self.entry(number, bits)))),
             49 => Some(Fact::User(UserFact::DataErased { user: self.person(number) })),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }
 
-    fn act(&self, number: u8, bits: u8) -> Act {
-        Act {
+    fn entry(&self, number: u8, bits: u8) -> AuditEntry {
+        AuditEntry {
             by: (bits & 1 == 0).then(|| self.person(number)),
-            origin: if bits & 2 == 0 { ActOrigin::Api } else { ActOrigin::CommandLine },
+            origin: if bits & 2 == 0 { RequestOrigin::Api } else { RequestOrigin::CommandLine },
             address: (bits & 4 == 0).then(|| [127, 0, 0, number].into()),
             client: "kettle".repeat(usize::from(bits & 3)),
-            deeds: vec![Deed {
-                kind: DeedKind::Changed,
+            actions: vec![AuditAction {
+                kind: ActionKind::Changed,
                 about: Subject::User(self.person(bits)),
                 users: self.people(bits),
                 count: u64::from(number),
-                changes: vec![ActChange {
+                changes: vec![PropertyChange {
                     name: "role".to_owned(),
                     before: "ü".repeat(usize::from(number)),
                     after: String::new(),
@@ -150,7 +150,7 @@ impl Plain {
         }
         for (_, record) in self.subscriptions.iter_mut().filter(|((_, whose), _)| *whose == user) {
             if is_active {
-                record.go_on(last);
+                record.resume(last);
             } else {
                 record.pause(last);
             }

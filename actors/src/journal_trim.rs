@@ -6,7 +6,7 @@ use crate::upkeep::wait;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use storage::base::{Keeping, Kept, keep};
+use storage::base::{TrimPolicy, TrimStep, trim_step};
 use storage::checkpoint::Pace;
 
 /// How often old frames are looked for.
@@ -26,7 +26,7 @@ pub(crate) fn run(server: &Weak<Server>, time: Duration, is_stopping: &Arc<Atomi
     let pace = Pace::limited(BYTES_PER_SEC, is_stopping.clone());
     while wait(TICK, is_stopping) {
         let Some(server) = server.upgrade() else { return };
-        if let Err(error) = server.keep_journals(time, &pace) {
+        if let Err(error) = server.trim_journals(time, &pace) {
             metrics::counter!("millstream_journal_keep_failures_total").increment(1);
             tracing::warn!(%error, "old changes could not be dropped from the journal; they stay");
         }
@@ -35,7 +35,7 @@ pub(crate) fn run(server: &Weak<Server>, time: Duration, is_stopping: &Arc<Atomi
 
 impl Server {
     /// Takes the next step for each organization.
-    fn keep_journals(&self, time: Duration, pace: &Pace) -> Result<(), DomainError> {
+    fn trim_journals(&self, time: Duration, pace: &Pace) -> Result<(), DomainError> {
         if !self.trees.is_open() {
             return Ok(());
         }
@@ -48,14 +48,20 @@ impl Server {
             };
             self.trees.flush()?;
             let _one = self.checkpointing.lock();
-            let keeping =
-                Keeping { realm: realm.id(), before, stored, messages, pause: PAUSE, base_every: BASE_EVERY };
-            match keep(self.folder.path(), &*self.log_of(realm.id()), &keeping, pace)? {
-                Kept::Trimmed(first) => {
+            let policy = TrimPolicy {
+                realm: realm.id(),
+                before,
+                stored,
+                messages,
+                pause: PAUSE,
+                base_every: BASE_EVERY,
+            };
+            match trim_step(self.folder.path(), &*self.log_of(realm.id()), &policy, pace)? {
+                TrimStep::Trimmed(first) => {
                     metrics::counter!("millstream_journal_trims_total").increment(1);
                     tracing::info!(realm = %realm.id(), first, "older changes were dropped from the journal");
                 }
-                Kept::Nothing | Kept::Stopped | Kept::Base(_) | Kept::Removed(_) => {}
+                TrimStep::Nothing | TrimStep::Stopped | TrimStep::Base(_) | TrimStep::Removed(_) => {}
             }
         }
         Ok(())

@@ -5,44 +5,47 @@ use super::Cluster;
 use super::locate::Located;
 use crate::server::Server;
 use model::RealmId;
-use postgres::{Departed, Table};
+use postgres::{RelocatedOut, Table};
 use std::sync::Arc;
 
 impl Cluster {
     /// Where requests for an organization go that no node serves.
-    pub(super) fn locate_departed(&self, server: &Server, table: &Table, subdomain: &str) -> Located {
-        match table.departed(subdomain) {
+    pub(super) fn locate_relocated_out(&self, server: &Server, table: &Table, subdomain: &str) -> Located {
+        match table.relocated_out(subdomain) {
             // It may stay after all; and what still runs here must not answer.
-            Some((realm, departed)) if departed.is_leaving || server.realm(RealmId(realm)).is_some() => {
+            Some((realm, relocated_out))
+                if relocated_out.is_leaving || server.realm(RealmId(realm)).is_some() =>
+            {
                 Located::Moving
             }
             _ => Located::Nowhere,
         }
     }
 
-    fn owns_departed(&self, table: &Table, departed: &Departed) -> bool {
-        table.slots.get(&departed.slot).is_some_and(|slot| self.owns(slot))
+    fn owns_relocated_out(&self, table: &Table, relocated_out: &RelocatedOut) -> bool {
+        table.slots.get(&relocated_out.slot).is_some_and(|slot| self.owns(slot))
     }
 }
 
 impl Server {
     /// Stops what is carried away, and says so for what this node owned.
-    pub(super) fn close_departed(self: &Arc<Self>, cluster: &Arc<Cluster>, table: &Table) {
-        for (realm, departed) in &table.departed {
+    pub(super) fn close_relocated_out(self: &Arc<Self>, cluster: &Arc<Cluster>, table: &Table) {
+        for (realm, relocated_out) in &table.relocated_out {
             let id = RealmId(*realm);
-            let is_asked =
-                departed.is_leaving && !departed.is_closed && cluster.owns_departed(table, departed);
+            let is_asked = relocated_out.is_leaving
+                && !relocated_out.is_closed
+                && cluster.owns_relocated_out(table, relocated_out);
             if !is_asked && self.realm(id).is_none() {
                 continue;
             }
             let (server, own) = (self.clone(), cluster.clone());
-            cluster.run(departed.slot, async move {
+            cluster.run(relocated_out.slot, async move {
                 server.stop_between_requests(&own, &[id]).await;
                 tracing::info!(realm = %id, "the organization is carried to a data folder; it is closed here");
                 if is_asked {
                     note_closed(&own, id).await;
                 }
-                own.visits.open(id);
+                own.in_flight.open(id);
             });
         }
     }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 /// What was copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Carried {
+pub struct CopiedFiles {
     /// Files of the organization.
     pub files: u64,
     /// What the other store did not have.
@@ -20,26 +20,26 @@ pub struct Carried {
 
 /// Copies what the other store does not have, and reads it back. Files never change, so one of the same name and size is not
 /// copied again. `progress` receives the number of files so far, and of all.
-pub async fn carry(
+pub async fn copy_files(
     from: &Blobs,
     to: &Blobs,
     realm: RealmId,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<Carried, BlobError> {
+) -> Result<CopiedFiles, BlobError> {
     let mut names = Vec::new();
     for folder in folders(realm) {
         let listed: Vec<BlobName> = from.list(&folder).map_ok(|known| known.name).try_collect().await?;
         names.extend(listed);
     }
-    let mut carried = Carried::default();
+    let mut copied = CopiedFiles::default();
     for name in &names {
-        let bytes = carry_one(from, to, name).await?;
-        carried.files += 1;
-        carried.new_files += u64::from(bytes.is_some());
-        carried.new_bytes += bytes.unwrap_or_default();
-        progress(carried.files, names.len() as u64);
+        let bytes = copy_file(from, to, name).await?;
+        copied.files += 1;
+        copied.new_files += u64::from(bytes.is_some());
+        copied.new_bytes += bytes.unwrap_or_default();
+        progress(copied.files, names.len() as u64);
     }
-    Ok(carried)
+    Ok(copied)
 }
 
 /// The folders of an organization's files.
@@ -50,7 +50,7 @@ fn folders(realm: RealmId) -> impl Iterator<Item = BlobName> {
 }
 
 /// Copies a file; returns its size, or none if it was there.
-async fn carry_one(from: &Blobs, to: &Blobs, name: &BlobName) -> Result<Option<u64>, BlobError> {
+async fn copy_file(from: &Blobs, to: &Blobs, name: &BlobName) -> Result<Option<u64>, BlobError> {
     let mut source = match from.get(name).await {
         // It was deleted since it was listed.
         Err(BlobError::Missing) => return Ok(None),
@@ -103,7 +103,7 @@ mod tests {
         {
             from.put(&name(text), Bytes::from(text.to_owned())).await.unwrap();
         }
-        let first = carry(&from, &to, RealmId(7), &mut |_, _| ()).await.unwrap();
+        let first = copy_files(&from, &to, RealmId(7), &mut |_, _| ()).await.unwrap();
         assert_eq!((first.files, first.new_files), (3, 3));
         assert_eq!(
             hash_of(&to, &name("avatars/7/a.png")).await.unwrap(),
@@ -112,7 +112,7 @@ mod tests {
         assert!(matches!(to.get(&name("uploads/77/4b/x/other.txt")).await, Err(BlobError::Missing)));
         // What was cut short is copied again.
         to.put(&name("avatars/7/a.png"), Bytes::from("ava")).await.unwrap();
-        let second = carry(&from, &to, RealmId(7), &mut |_, _| ()).await.unwrap();
+        let second = copy_files(&from, &to, RealmId(7), &mut |_, _| ()).await.unwrap();
         assert_eq!((second.files, second.new_files), (3, 1));
         assert_eq!(
             hash_of(&to, &name("avatars/7/a.png")).await.unwrap(),

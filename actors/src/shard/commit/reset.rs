@@ -3,7 +3,7 @@
 use super::Committer;
 use crate::error::DomainError;
 use crate::shard::Sequencer;
-use crate::shard::pending::{Done, Pending, What};
+use crate::shard::pending::{Done, Pending, PendingKind};
 use crate::shared::RealmShared;
 use model::{Fact, Frame};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ impl Committer {
     /// Queues frames of which the first creates the organization again; `done` runs when all are published, which is at
     /// once: between two of them the organization has no accounts. Nothing else is decided in the organization meanwhile.
     /// Call it when no frame of the shard is pending.
-    pub fn restart_realm(&self, realm: &Arc<RealmShared>, frames: Vec<Vec<Fact>>, done: Done) {
+    pub fn reset_realm(&self, realm: &Arc<RealmShared>, frames: Vec<Vec<Fact>>, done: Done) {
         let (mut appended, mut last, mut refusal) = (Vec::new(), None, None);
         for facts in frames {
-            match self.append_restart(realm, facts) {
+            match self.append_reset(realm, facts) {
                 Ok((ticket, frame)) => {
                     last = Some(ticket);
                     appended.push(frame);
@@ -35,30 +35,30 @@ impl Committer {
         };
         let Some(ticket) = last else { return done(Ok(())) };
         let pending =
-            Pending { ticket, realm: realm.clone(), what: What::Restart(appended), done: Some(done) };
+            Pending { ticket, realm: realm.clone(), kind: PendingKind::Reset(appended), done: Some(done) };
         self.pending.borrow_mut().push_back(pending);
     }
 
-    fn append_restart(&self, realm: &RealmShared, facts: Vec<Fact>) -> Result<(Ticket, Frame), DomainError> {
+    fn append_reset(&self, realm: &RealmShared, facts: Vec<Fact>) -> Result<(Ticket, Frame), DomainError> {
         let ids = self.slots.borrow().get(&realm.id).map(|slot| slot.sequencer);
         let (ticket, frame, _) = self.append_frame(realm, ids.ok_or(DomainError::Stopping)?, facts)?;
         if let Some(slot) = self.slots.borrow_mut().get_mut(&realm.id) {
-            slot.is_restarting = true;
+            slot.is_resetting = true;
         }
         Ok((ticket, frame))
     }
 
     /// Whether an organization is being created again.
-    pub fn is_restarting(&self, realm: &RealmShared) -> bool {
-        self.slots.borrow().get(&realm.id).is_some_and(|slot| slot.is_restarting)
+    pub fn is_resetting(&self, realm: &RealmShared) -> bool {
+        self.slots.borrow().get(&realm.id).is_some_and(|slot| slot.is_resetting)
     }
 
     /// Lets the organization decide again, from its new state; running actors forget what they remember.
-    pub fn end_restart(&self, realm: &Arc<RealmShared>) {
+    pub fn end_reset(&self, realm: &Arc<RealmShared>) {
         if let Some(slot) = self.slots.borrow_mut().get_mut(&realm.id) {
             let ids = Sequencer::after(&realm.view.read());
             slot.sequencer = Sequencer { event: ids.event.max(slot.sequencer.event), ..ids };
-            slot.is_restarting = false;
+            slot.is_resetting = false;
             slot.fanout.forget_echoes();
         }
         self.generation.set(self.generation.get() + 1);

@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 /// The registered queues of each user, and the ended ones whose end is not durable yet.
 #[derive(Clone, Debug, Default)]
-pub struct RealmState {
+pub struct EventQueues {
     ended_queues: HashSet<QueueId>,
     queues: RegisteredQueues,
 }
 
-impl RealmState {
+impl EventQueues {
     /// The state of an organization where everything decided is durable.
     pub fn of(view: &storage::View) -> Self {
         let mut state = Self::default();
@@ -62,7 +62,7 @@ impl RealmState {
     }
 
     /// Updates queues whose facts are durable, or were refused by the disk, from the view.
-    pub fn settle_queues(&mut self, view: &storage::View, facts: &[Fact]) {
+    pub fn reconcile_with_view(&mut self, view: &storage::View, facts: &[Fact]) {
         for fact in facts {
             let Fact::Queue(fact) = fact else { continue };
             let id = match fact {

@@ -1,4 +1,4 @@
-//! Visitors without an account: the page of the app, and what they may read of each kind of channel.
+//! Spectators without an account: the page of the app, and what they may read of each kind of channel.
 
 use super::page::{Visit, check_fields, server};
 use crate::support::{Channel, TestServer, TestUser};
@@ -49,11 +49,11 @@ async fn page_of_visitors_starts_the_app() {
     // The token of the page is accepted by the call that the app makes next.
     let token = page.token();
     assert_eq!(visit.cookies["csrftoken"], token);
-    // The language is the one that the visitor chose in the app.
+    // The language is the one that the spectator chose in the app.
     visit.cookies.insert("django_language".into(), "de".into());
     let params = visit.get("/").await.params();
     assert_eq!(params["request_language"], "de");
-    // A session that has ended is that of a visitor.
+    // A session that has ended is that of a spectator.
     visit.cookies.insert("sessionid".into(), "x".repeat(43));
     assert_eq!(visit.get("/").await.params()["is_spectator"], true);
     // An old desktop app gets no page.
@@ -134,7 +134,7 @@ async fn state_of_visitors_is_what_the_app_validates() {
     assert_eq!((forged.status, &forged.body["code"]), (403, &json!("CSRF_FAILED")));
 }
 
-/// A channel of each kind with a message, and the channel that visitors may read.
+/// A channel of each kind with a message, and the channel that spectators may read.
 async fn channels(t: &TestServer) -> (Vec<(Channel, u64)>, (Channel, u64)) {
     let desdemona = t.user("desdemona");
     let mut hidden = Vec::new();
@@ -162,8 +162,8 @@ fn narrow(terms: &[(&str, Value)]) -> Value {
     all.map(|(operator, operand)| json!({"operator": operator, "operand": operand})).collect()
 }
 
-async fn fetch(visitor: &TestUser, narrow: &Value) -> crate::support::ApiResponse {
-    visitor
+async fn fetch(spectator: &TestUser, narrow: &Value) -> crate::support::ApiResponse {
+    spectator
         .get(
             "/json/messages",
             &[("anchor", &"newest"), ("num_before", &1000), ("num_after", &0), ("narrow", narrow)],
@@ -172,60 +172,60 @@ async fn fetch(visitor: &TestUser, narrow: &Value) -> crate::support::ApiRespons
 }
 
 #[tokio::test]
-async fn visitors_read_web_public_channels_and_nothing_else() {
+async fn spectators_read_web_public_channels_and_nothing_else() {
     let t = server().await;
     let (hidden, (shown, message)) = channels(&t).await;
-    let visitor = t.anonymous();
+    let spectator = t.anonymous();
     let desdemona = t.user("desdemona");
     let direct = desdemona.send_direct(&[&t.user("iago")], "secret of two").await;
 
-    let found = fetch(&visitor, &narrow(&[("channel", json!(shown.id))])).await.ok();
+    let found = fetch(&spectator, &narrow(&[("channel", json!(shown.id))])).await.ok();
     assert_eq!(found["messages"][1]["content"], "<p>hello world</p>");
     assert_eq!(found["messages"].as_array().map(Vec::len), Some(2), "with the notice of the new channel");
     for terms in [vec![], vec![("search", json!("secret"))], vec![("sender", json!(desdemona.id))]] {
-        let found = fetch(&visitor, &narrow(&terms)).await.ok();
+        let found = fetch(&spectator, &narrow(&terms)).await.ok();
         assert!(!found.to_string().contains("secret of"), "{found}");
     }
-    let one = visitor.get(&format!("/json/messages/{message}"), &[]).await.ok();
+    let one = spectator.get(&format!("/json/messages/{message}"), &[]).await.ok();
     assert_eq!(one["message"]["content"], "<p>hello world</p>");
     let everyone: crate::support::Params<'_> = &[("email_address_visibility", &1)];
     desdemona.patch("/settings", everyone).ok().await;
-    let shown_again = visitor.get(&format!("/json/messages/{message}"), &[]).await.ok();
+    let shown_again = spectator.get(&format!("/json/messages/{message}"), &[]).await.ok();
     assert!(!shown_again.to_string().contains("desdemona@zulip.com"), "{shown_again}");
-    let by_address = fetch(&visitor, &narrow(&[("sender", json!("desdemona@zulip.com"))])).await;
+    let by_address = fetch(&spectator, &narrow(&[("sender", json!("desdemona@zulip.com"))])).await;
     assert_eq!(by_address.status, 400);
-    let topics = visitor.get(&format!("/json/users/me/{}/topics", shown.id), &[]).await.ok();
+    let topics = spectator.get(&format!("/json/users/me/{}/topics", shown.id), &[]).await.ok();
     assert!(topics.to_string().contains("open topic"), "{topics}");
 
     let all: Vec<u64> = hidden.iter().map(|(_, id)| *id).chain([direct, message]).collect();
     let ids = json!(all);
     let params: crate::support::Params<'_> = &[("message_ids", &ids), ("narrow", &narrow(&[]))];
-    let found = visitor.get("/json/messages", params).await.ok();
+    let found = spectator.get("/json/messages", params).await.ok();
     assert_eq!(found["messages"].as_array().map(Vec::len), Some(1), "{found}");
     let state = register(&t, &[]).await.ok().to_string();
     for (channel, id) in &hidden {
         let name = &channel.name;
-        let answer = fetch(&visitor, &narrow(&[("channel", json!(channel.id))])).await;
+        let answer = fetch(&spectator, &narrow(&[("channel", json!(channel.id))])).await;
         assert_eq!((answer.status, &answer.body["code"]), (400, &json!("BAD_NARROW")), "{name}");
-        let with = fetch(&visitor, &narrow(&[("with", json!(id))])).await;
+        let with = fetch(&spectator, &narrow(&[("with", json!(id))])).await;
         assert_eq!(with.status, 400, "{name}");
-        let near = fetch(&visitor, &narrow(&[("id", json!(id))])).await.ok();
+        let near = fetch(&spectator, &narrow(&[("id", json!(id))])).await.ok();
         assert_eq!(near["messages"], json!([]), "{name}");
         for path in [format!("/json/messages/{id}"), format!("/json/users/me/{}/topics", channel.id)] {
-            let answer = visitor.get(&path, &[]).await;
+            let answer = spectator.get(&path, &[]).await;
             assert_eq!((answer.status, &answer.body["code"]), (401, &json!("UNAUTHORIZED")), "{path}");
             assert_eq!(answer.header("WWW-Authenticate"), "", "{path}");
         }
         assert!(!state.contains(name.as_str()), "{name}");
     }
-    assert_eq!(visitor.get(&format!("/json/messages/{direct}"), &[]).await.status, 401);
+    assert_eq!(spectator.get(&format!("/json/messages/{direct}"), &[]).await.status, 401);
 }
 
 #[tokio::test]
-async fn visitors_need_the_narrow_and_cannot_do_anything() {
+async fn spectators_need_the_narrow_and_cannot_do_anything() {
     let t = server().await;
     let (_, (shown, message)) = channels(&t).await;
-    let visitor = t.anonymous();
+    let spectator = t.anonymous();
     let web = json!({"operator": "channels", "operand": "web-public"});
     for narrow in [
         json!([]),
@@ -235,11 +235,11 @@ async fn visitors_need_the_narrow_and_cannot_do_anything() {
         json!([web, {"operator": "dm", "operand": "iago@zulip.com"}]),
         json!([web, {"operator": "channels", "operand": "public"}, {"operator": "is", "operand": "dm"}]),
     ] {
-        assert_eq!(fetch(&visitor, &narrow).await.status, 401, "{narrow}");
+        assert_eq!(fetch(&spectator, &narrow).await.status, 401, "{narrow}");
     }
     // What is in another set of channels is not shown either.
     let public = narrow(&[("channels", json!("public"))]);
-    let found = fetch(&visitor, &public).await.ok();
+    let found = fetch(&spectator, &public).await.ok();
     assert!(!found.to_string().contains("secret of"), "{found}");
     let params: crate::support::Params<'_> =
         &[("type", &"stream"), ("to", &shown.id), ("topic", &"t"), ("content", &"x")];
@@ -254,28 +254,28 @@ async fn visitors_need_the_narrow_and_cannot_do_anything() {
         (Method::GET, format!("/json/messages/{message}/read_receipts")),
         (Method::GET, "/json/realm/presence".to_owned()),
     ] {
-        let call = visitor.call(method, &path, params);
+        let call = spectator.call(method, &path, params);
         let answer = call.header("Cookie", "csrftoken=abc").header("X-CSRFToken", "abc").await;
         assert_eq!(answer.status, 401, "{path}: {answer:?}");
     }
     open(&t, false).await;
-    assert_eq!(fetch(&visitor, &narrow(&[])).await.status, 401);
-    assert_eq!(visitor.get(&format!("/json/messages/{message}"), &[]).await.status, 401);
-    assert_eq!(visitor.get(&format!("/json/users/me/{}/topics", shown.id), &[]).await.status, 401);
-    assert_eq!(visitor.get("/json/users", &[]).await.status, 401);
-    assert_eq!(visitor.get("/avatar/10", &[]).await.status, 401);
+    assert_eq!(fetch(&spectator, &narrow(&[])).await.status, 401);
+    assert_eq!(spectator.get(&format!("/json/messages/{message}"), &[]).await.status, 401);
+    assert_eq!(spectator.get(&format!("/json/users/me/{}/topics", shown.id), &[]).await.status, 401);
+    assert_eq!(spectator.get("/json/users", &[]).await.status, 401);
+    assert_eq!(spectator.get("/avatar/10", &[]).await.status, 401);
 }
 
 #[tokio::test]
-async fn visitors_see_people_and_pictures() {
+async fn spectators_see_people_and_pictures() {
     let t = server().await;
-    let visitor = t.anonymous();
-    let users = visitor.get("/json/users", &[]).await.ok();
+    let spectator = t.anonymous();
+    let users = spectator.get("/json/users", &[]).await.ok();
     assert!(users["members"].as_array().is_some_and(|all| all.len() > 5));
-    assert_eq!(visitor.get("/avatar/10", &[]).await.status, 302);
+    assert_eq!(spectator.get("/avatar/10", &[]).await.status, 302);
     let state = register(&t, &[]).await.ok();
     for name in ["avatar_url", "avatar_url_medium", "realm_icon_url"] {
         let path = state[name].as_str().expect("a path");
-        assert_eq!(visitor.fetch(path).await.0, 200, "{name}: {path}");
+        assert_eq!(spectator.fetch(path).await.0, 200, "{name}: {path}");
     }
 }

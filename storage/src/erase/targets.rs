@@ -1,24 +1,24 @@
 //! What is to be erased.
 
-use super::accounts::GoneAccount;
+use super::accounts::AccountErasure;
 use model::MessageId;
 use roaring::RoaringBitmap;
 use std::collections::BTreeMap;
 
 /// What is to be erased of an organization.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gone {
+pub struct ErasureTargets {
     /// Deleted messages: all of their contents.
     pub messages: RoaringBitmap,
     /// Messages of which old versions are erased, with the oldest version that stays.
     pub histories: BTreeMap<u32, u32>,
     /// Deleted accounts: names, addresses and own texts.
-    pub accounts: Vec<GoneAccount>,
+    pub accounts: Vec<AccountErasure>,
     /// Frames up to this one keep their contents: on development servers the seed, which a reset reads.
     pub kept_until: u64,
 }
 
-impl Gone {
+impl ErasureTargets {
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty() && self.histories.is_empty() && self.accounts.is_empty()

@@ -15,18 +15,18 @@ struct Entry {
 }
 
 #[derive(Default)]
-pub(super) struct Visits {
+pub(super) struct InFlightRequests {
     entries: Mutex<HashMap<RealmId, Entry>>,
     ended: Notify,
 }
 
 /// A request in progress.
-pub struct Visit {
-    visits: Arc<Visits>,
+pub struct RequestGuard {
+    in_flight: Arc<InFlightRequests>,
     handle: RealmHandle,
 }
 
-impl Visit {
+impl RequestGuard {
     /// The organization that the request is for.
     pub fn realm(&self) -> RealmId {
         self.handle.id()
@@ -38,16 +38,16 @@ impl Visit {
     }
 }
 
-impl Drop for Visit {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
-        self.visits.leave(self.handle.id());
+        self.in_flight.leave(self.handle.id());
     }
 }
 
-impl Visits {
+impl InFlightRequests {
     /// Begins a request, unless the organization is about to be moved.
-    pub fn enter(self: &Arc<Self>, handle: RealmHandle) -> Option<Visit> {
-        self.begin(handle.id()).then(|| Visit { visits: self.clone(), handle })
+    pub fn enter(self: &Arc<Self>, handle: RealmHandle) -> Option<RequestGuard> {
+        self.begin(handle.id()).then(|| RequestGuard { in_flight: self.clone(), handle })
     }
 
     fn begin(&self, realm: RealmId) -> bool {
@@ -109,20 +109,20 @@ mod tests {
 
     #[actix::test]
     async fn closing_waits_for_requests_and_lets_none_begin() {
-        let (visits, realm) = (Arc::new(Visits::default()), RealmId(1));
-        assert!(visits.begin(realm) && visits.begin(realm));
-        visits.close(realm);
-        assert!(!visits.begin(realm));
-        assert!(visits.begin(RealmId(2)));
-        let waiting = visits.clone();
+        let (in_flight, realm) = (Arc::new(InFlightRequests::default()), RealmId(1));
+        assert!(in_flight.begin(realm) && in_flight.begin(realm));
+        in_flight.close(realm);
+        assert!(!in_flight.begin(realm));
+        assert!(in_flight.begin(RealmId(2)));
+        let waiting = in_flight.clone();
         let ended = actix::spawn(async move { waiting.ended(&[realm]).await });
         tokio::task::yield_now().await;
-        visits.leave(realm);
+        in_flight.leave(realm);
         tokio::task::yield_now().await;
         assert!(!ended.is_finished());
-        visits.leave(realm);
+        in_flight.leave(realm);
         ended.await.unwrap();
-        visits.open(realm);
-        assert!(visits.begin(realm));
+        in_flight.open(realm);
+        assert!(in_flight.begin(realm));
     }
 }

@@ -11,7 +11,7 @@ const TOPICS_MAX: usize = 4096;
 
 /// Changes since they were last taken.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct PendingChanges {
     /// The newest noted frame.
     pub sequence: Sequence,
     /// Messages that were sent or edited.
@@ -22,13 +22,13 @@ pub(super) struct Notes {
     pub has_lost_topics: bool,
 }
 
-impl Notes {
+impl PendingChanges {
     /// No changes after a frame.
     pub fn after(sequence: Sequence) -> Self {
         Self { sequence, ..Self::default() }
     }
 
-    /// Notes the facts of the next frame.
+    /// Records the facts of the next frame.
     pub fn add(&mut self, sequence: Sequence, facts: &[Fact]) {
         self.sequence = sequence;
         for fact in facts {

@@ -26,7 +26,7 @@ impl Server {
     /// Gives a slot to the node that waits for it.
     pub(super) async fn give(self: &Arc<Self>, cluster: &Arc<Cluster>, slot: i32, target: String) {
         // One after another: each is away for the shortest time, and the database takes the changes one by one anyway.
-        let Ok(_turn) = cluster.turns.acquire().await else { return };
+        let Ok(_permit) = cluster.permits.acquire().await else { return };
         let start = Instant::now();
         let realms: Vec<RealmId> = cluster.table().in_slot(slot).map(RealmId).collect();
         self.stop_between_requests(cluster, &realms).await;
@@ -49,22 +49,22 @@ impl Server {
             Err(error) => tracing::error!(slot, %error, "the slot could not be given"),
         }
         for realm in &realms {
-            cluster.visits.open(*realm);
+            cluster.in_flight.open(*realm);
         }
     }
 
     /// Lets no request begin, waits for those in progress, and stops organizations once what was decided is durable. Requests may
-    /// begin again when their visits are opened.
+    /// begin again when the organizations are opened.
     pub(super) async fn stop_between_requests(&self, cluster: &Arc<Cluster>, realms: &[RealmId]) {
         for realm in realms {
-            cluster.visits.close(*realm);
+            cluster.in_flight.close(*realm);
         }
         let handles: Vec<RealmHandle> = realms.iter().filter_map(|realm| self.realm(*realm)).collect();
         let ended = async {
             // A poll may have begun just before, and not wait yet.
             loop {
                 handles.iter().for_each(release_polls);
-                if timeout(RELEASE_EVERY, cluster.visits.ended(realms)).await.is_ok() {
+                if timeout(RELEASE_EVERY, cluster.in_flight.ended(realms)).await.is_ok() {
                     return;
                 }
             }

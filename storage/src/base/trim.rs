@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// How long the frames of an organization are kept.
 #[derive(Clone, Copy, Debug)]
-pub struct Keeping {
+pub struct TrimPolicy {
     pub realm: RealmId,
     /// Frames from before this time may be dropped, in milliseconds since 1970.
     pub before: u64,
@@ -31,7 +31,7 @@ pub struct Keeping {
 
 /// A step that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum TrimStep {
     /// Nothing is due.
     Nothing,
     /// The server stops.
@@ -51,40 +51,45 @@ const SHARE: u64 = 4;
 ///
 /// # Errors
 /// Those of reading and writing; nothing is lost.
-pub fn keep(data: &Path, log: &dyn RealmLog, keeping: &Keeping, pace: &Pace) -> Result<Kept, StoreError> {
-    let realm = keeping.realm;
+pub fn trim_step(
+    data: &Path,
+    log: &dyn RealmLog,
+    policy: &TrimPolicy,
+    pace: &Pace,
+) -> Result<TrimStep, StoreError> {
+    let realm = policy.realm;
     let bases = Bases::of(&data.join(FOLDER), realm);
     bases.remove_unfinished()?;
     let checkpoints = Checkpoints::of(&data.join(checkpoint::FOLDER), realm).sequences();
     // A checkpoint is only used with the frame that it stands for.
     let limit =
-        checkpoints.last().map_or(keeping.stored, |oldest| oldest.saturating_sub(1).min(keeping.stored));
+        checkpoints.last().map_or(policy.stored, |oldest| oldest.saturating_sub(1).min(policy.stored));
     let first = first_of(log, realm)?;
     let known = bases.sequences();
-    if let Some(base) = known.first().copied().filter(|base| bases.age(*base) >= keeping.pause) {
+    if let Some(base) = known.first().copied().filter(|base| bases.age(*base) >= policy.pause) {
         let before = base.min(limit) + 1;
         if before > first {
             bases.verify(base)?;
             log.trim(realm.0, before)?;
-            return Ok(Kept::Trimmed(before));
+            return Ok(TrimStep::Trimmed(before));
         }
-        if let Some(old) = known.get(1).copied().filter(|_| bases.age(base) >= 2 * keeping.pause) {
+        if let Some(old) = known.get(1).copied().filter(|_| bases.age(base) >= 2 * policy.pause) {
             bases.remove(old)?;
-            return Ok(Kept::Removed(old));
+            return Ok(TrimStep::Removed(old));
         }
     }
-    if known.first().is_some_and(|base| bases.age(*base) < keeping.base_every) {
-        return Ok(Kept::Nothing);
+    if known.first().is_some_and(|base| bases.age(*base) < policy.base_every) {
+        return Ok(TrimStep::Nothing);
     }
     let from = known.first().map_or(first, |base| first.max(base + 1));
-    let Some(upto) = last_before(log, realm, (from, limit), keeping.before)? else {
-        return Ok(Kept::Nothing);
+    let Some(upto) = last_before(log, realm, (from, limit), policy.before)? else {
+        return Ok(TrimStep::Nothing);
     };
-    if !known.is_empty() && upto + 1 - from < keeping.messages / SHARE {
-        return Ok(Kept::Nothing);
+    if !known.is_empty() && upto + 1 - from < policy.messages / SHARE {
+        return Ok(TrimStep::Nothing);
     }
     let is_made = bases.make(log, upto, pace)?;
-    Ok(if is_made { Kept::Base(upto) } else { Kept::Stopped })
+    Ok(if is_made { TrimStep::Base(upto) } else { TrimStep::Stopped })
 }
 
 /// The last of the frames `from` to `limit` that is from before a time. Their times ascend, unless the clock was set back.

@@ -9,14 +9,14 @@ use tokio::sync::{OwnedMutexGuard, watch};
 
 /// A request's right to write to an upload.
 #[derive(Debug)]
-pub struct Turn {
+pub struct WriteLock {
     upload: Arc<PartialUpload>,
     _guard: OwnedMutexGuard<()>,
     asked: watch::Receiver<u64>,
     writer: BlockWriter,
 }
 
-impl Turn {
+impl WriteLock {
     pub(super) fn new(
         upload: Arc<PartialUpload>,
         guard: OwnedMutexGuard<()>,
@@ -26,7 +26,7 @@ impl Turn {
         Self { upload, _guard: guard, asked, writer }
     }
 
-    /// The upload that this turn writes to.
+    /// The upload that it allows to write to.
     pub fn upload(&self) -> &Arc<PartialUpload> {
         &self.upload
     }

@@ -16,7 +16,7 @@ pub enum Access {
 }
 
 /// Files by name, such as `manifests/000001732300000.manifest`: at most one folder deep, of letters, digits, `.` and `-`.
-pub trait Place: Send {
+pub trait FileStore: Send {
     /// The name of the place for people.
     fn title(&self) -> String;
 
@@ -72,7 +72,7 @@ impl Folder {
     }
 }
 
-impl Place for Folder {
+impl FileStore for Folder {
     fn title(&self) -> String {
         self.path.display().to_string()
     }

@@ -3,13 +3,13 @@
 use crate::settings::realm_bool;
 use model::{Channel, Directory, Role, Timestamp, User, UserId};
 
-/// Whether the organization shows anything to visitors: it allows them, and has a channel that they may read.
+/// Whether the organization shows anything to spectators: it allows them, and has a channel that they may read.
 pub fn has_public_access(dir: &Directory) -> bool {
     realm_bool(dir.realm(), "enable_spectator_access") && dir.channels().any(|channel| is_web_public(channel))
 }
 
-/// Whether visitors may read a channel. Archived channels can only be read with an account.
-pub fn is_shown_to_visitors(dir: &Directory, channel: &Channel) -> bool {
+/// Whether spectators may read a channel. Archived channels can only be read with an account.
+pub fn is_shown_to_spectators(dir: &Directory, channel: &Channel) -> bool {
     realm_bool(dir.realm(), "enable_spectator_access") && is_web_public(channel)
 }
 
@@ -17,8 +17,8 @@ fn is_web_public(channel: &Channel) -> bool {
     channel.is_web_public && !channel.is_archived && !channel.invite_only
 }
 
-/// The account that a visitor seems to have, for clients that cannot do without one. It is in no directory.
-pub fn visitor() -> User {
+/// The account that a spectator seems to have, for clients that cannot do without one. It is in no directory.
+pub fn spectator() -> User {
     User::new(UserId(0), "username@example.com", "Anonymous User", Role::Guest, Timestamp(0))
 }
 
@@ -29,7 +29,7 @@ mod tests {
     use model::SettingValue;
 
     #[test]
-    fn visitors_read_web_public_channels_only() {
+    fn spectators_read_web_public_channels_only() {
         let mut dir = fixture::directory();
         type Change = fn(&mut Channel);
         let kinds: [(&str, Change, bool); 5] = [
@@ -45,7 +45,7 @@ mod tests {
                 let mut channel = fixture::channel(1, name);
                 change(&mut channel);
                 dir.put_channel(channel.clone());
-                assert_eq!(is_shown_to_visitors(&dir, &channel), is_shown && allows, "{name}, {allows}");
+                assert_eq!(is_shown_to_spectators(&dir, &channel), is_shown && allows, "{name}, {allows}");
                 assert_eq!(has_public_access(&dir), is_shown && allows, "{name}, {allows}");
             }
         }

@@ -1,29 +1,29 @@
-//! Decided facts as deeds. Facts about personal records, messages that are sent, and upkeep of the server are none.
+//! Decided facts as actions. Facts about personal records, messages that are sent, and upkeep of the server are none.
 
 use super::changes::{of_channel, of_folder, of_group, of_realm, of_user, privacy};
-use super::decided::{DEEDS_MAX, Decided, USERS_MAX, cut, deed};
+use super::decided::{ACTIONS_MAX, Decided, USERS_MAX, action, cut};
 use super::messages::of_message;
 use super::values::{Changes, channel_names, joined, role_name, user_name};
 use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::invitation::created_invitations;
 use model::picture::{PictureFact, RealmPicture};
 use model::{
-    Channel, ChannelFact, ChannelFolder, ChannelId, Deed, DeedKind, DefaultChannelGroup, DomainOp, Fact,
-    GroupFact, GroupId, InvitationFact, Listed, PersonalFact, RealmFact, Subject, SubscriptionFact, User,
-    UserFact, UserGroup, UserId, WebSessionFact,
+    ActionKind, AuditAction, Channel, ChannelFact, ChannelFolder, ChannelId, DefaultChannelGroup, DomainOp,
+    Fact, GroupFact, GroupId, InvitationFact, Listed, PersonalFact, RealmFact, Subject, SubscriptionFact,
+    User, UserFact, UserGroup, UserId, WebSessionFact,
 };
 
 /// What owners read about the facts of a request; empty for most requests.
-pub fn deeds(decided: &Decided<'_>, facts: &[Fact]) -> Vec<Deed> {
+pub fn actions(decided: &Decided<'_>, facts: &[Fact]) -> Vec<AuditAction> {
     let mut found = Vec::new();
     for fact in facts {
         add(decided, facts, fact, &mut found);
     }
-    found.truncate(DEEDS_MAX);
+    found.truncate(ACTIONS_MAX);
     found
 }
 
-fn add(decided: &Decided<'_>, facts: &[Fact], fact: &Fact, found: &mut Vec<Deed>) {
+fn add(decided: &Decided<'_>, facts: &[Fact], fact: &Fact, found: &mut Vec<AuditAction>) {
     match fact {
         Fact::Message(fact) => found.extend(of_message(decided, fact)),
         Fact::Realm(fact) => of_organization(decided, fact, found),
@@ -36,7 +36,7 @@ fn add(decided: &Decided<'_>, facts: &[Fact], fact: &Fact, found: &mut Vec<Deed>
         Fact::Personal(PersonalFact::WebSession { user, fact: WebSessionFact::Ended(keys) }) => {
             if decided.by != Some(*user) {
                 let count = keys.len() as u64;
-                found.push(Deed { count, ..deed(DeedKind::SessionsEnded, Subject::User(*user)) });
+                found.push(AuditAction { count, ..action(ActionKind::SessionsEnded, Subject::User(*user)) });
             }
         }
         Fact::Personal(_)
@@ -45,24 +45,24 @@ fn add(decided: &Decided<'_>, facts: &[Fact], fact: &Fact, found: &mut Vec<Deed>
         | Fact::Push(_)
         | Fact::PreImages(_)
         | Fact::Attachment(_)
-        | Fact::Act(_) => {}
+        | Fact::Audit(_) => {}
     }
 }
 
-/// A deed about changes, if there are any.
-fn changed(about: Subject, changes: Changes) -> Option<Deed> {
+/// An action about changes, if there are any.
+fn changed(about: Subject, changes: Changes) -> Option<AuditAction> {
     let changes = changes.0;
-    (!changes.is_empty()).then(|| Deed { changes, ..deed(DeedKind::Changed, about) })
+    (!changes.is_empty()).then(|| AuditAction { changes, ..action(ActionKind::Changed, about) })
 }
 
-fn switched(is_on: bool, about: Subject) -> Deed {
-    deed(if is_on { DeedKind::Reactivated } else { DeedKind::Deactivated }, about)
+fn switched(is_on: bool, about: Subject) -> AuditAction {
+    action(if is_on { ActionKind::Reactivated } else { ActionKind::Deactivated }, about)
 }
 
-fn of_organization(decided: &Decided<'_>, fact: &RealmFact, found: &mut Vec<Deed>) {
+fn of_organization(decided: &Decided<'_>, fact: &RealmFact, found: &mut Vec<AuditAction>) {
     let before = decided.before;
     match fact {
-        RealmFact::Created(_) => found.push(deed(DeedKind::Created, Subject::Organization)),
+        RealmFact::Created(_) => found.push(action(ActionKind::Created, Subject::Organization)),
         RealmFact::Changed(is) => {
             if is.is_active != before.realm().is_active {
                 found.push(switched(is.is_active, Subject::Organization));
@@ -77,11 +77,11 @@ fn of_organization(decided: &Decided<'_>, fact: &RealmFact, found: &mut Vec<Deed
         }
         RealmFact::DomainSet { domain, op } => {
             let kind = match op {
-                DomainOp::Added => DeedKind::Created,
-                DomainOp::Changed => DeedKind::Changed,
-                DomainOp::Removed => DeedKind::Removed,
+                DomainOp::Added => ActionKind::Created,
+                DomainOp::Changed => ActionKind::Changed,
+                DomainOp::Removed => ActionKind::Removed,
             };
-            found.push(deed(kind, Subject::Domain(cut(&domain.name))));
+            found.push(action(kind, Subject::Domain(cut(&domain.name))));
         }
         RealmFact::LinkifiersChanged(is) => {
             let row = |one: &model::LinkifierRecord| (one.id, one.pattern.clone(), one.url_template.clone());
@@ -100,55 +100,58 @@ fn of_organization(decided: &Decided<'_>, fact: &RealmFact, found: &mut Vec<Deed
 }
 
 /// Exports that were requested or deleted. How a request ends is not the requester's act.
-fn of_exports(was: &[RealmExport], is: &[RealmExport]) -> Vec<Deed> {
+fn of_exports(was: &[RealmExport], is: &[RealmExport]) -> Vec<AuditAction> {
     let is_deleted = |export: &RealmExport| matches!(export.status, ExportStatus::Deleted { .. });
     let kind_of = |export: &RealmExport| match export.kind {
         RequestedExport::Public => "public data",
         RequestedExport::WithConsent => "with consent",
     };
-    let deed_of = |export: &RealmExport| {
+    let action_of = |export: &RealmExport| {
         let kind = match was.iter().find(|known| known.id == export.id) {
-            None => DeedKind::Created,
-            Some(known) if is_deleted(export) && !is_deleted(known) => DeedKind::Removed,
+            None => ActionKind::Created,
+            Some(known) if is_deleted(export) && !is_deleted(known) => ActionKind::Removed,
             Some(_) => return None,
         };
-        Some(deed(kind, Subject::Export(kind_of(export).to_owned())))
+        Some(action(kind, Subject::Export(kind_of(export).to_owned())))
     };
-    is.iter().filter_map(deed_of).collect()
+    is.iter().filter_map(action_of).collect()
 }
 
-/// The deeds about the entries of a list, by id: those that are new, differ or are gone. One of any entry if only the order
+/// The actions about the entries of a list, by id: those that are new, differ or are gone. One of any entry if only the order
 /// differs.
 fn listed(
     was: &[(u32, String, String)],
     is: &[(u32, String, String)],
     about: fn(String) -> Subject,
-) -> Vec<Deed> {
+) -> Vec<AuditAction> {
     let mut found = Vec::new();
     for entry in is {
         match was.iter().find(|known| known.0 == entry.0) {
-            None => found.push(deed(DeedKind::Created, about(cut(&entry.1)))),
+            None => found.push(action(ActionKind::Created, about(cut(&entry.1)))),
             Some(known) if known != entry => {
                 let mut changes = Changes::default();
                 changes.add("name", &known.1, &entry.1);
-                found.push(Deed { changes: changes.0, ..deed(DeedKind::Changed, about(cut(&known.1))) });
+                found.push(AuditAction {
+                    changes: changes.0,
+                    ..action(ActionKind::Changed, about(cut(&known.1)))
+                });
             }
             Some(_) => {}
         }
     }
     let is_gone = |known: &&(u32, String, String)| is.iter().all(|entry| entry.0 != known.0);
-    found.extend(was.iter().filter(is_gone).map(|known| deed(DeedKind::Removed, about(cut(&known.1)))));
+    found.extend(was.iter().filter(is_gone).map(|known| action(ActionKind::Removed, about(cut(&known.1)))));
     if found.is_empty() && was != is {
         let mut changes = Changes::default();
         let order = |entries: &[(u32, String, String)]| joined(entries.iter().map(|entry| entry.1.clone()));
         changes.add("order", &order(was), &order(is));
         let first = is.first().map(|entry| entry.1.clone()).unwrap_or_default();
-        found.push(Deed { changes: changes.0, ..deed(DeedKind::Changed, about(cut(&first))) });
+        found.push(AuditAction { changes: changes.0, ..action(ActionKind::Changed, about(cut(&first))) });
     }
     found
 }
 
-fn of_account(decided: &Decided<'_>, fact: &UserFact, found: &mut Vec<Deed>) {
+fn of_account(decided: &Decided<'_>, fact: &UserFact, found: &mut Vec<AuditAction>) {
     match fact {
         UserFact::Created(user) if user.is_system_bot() => {}
         UserFact::Created(user) => {
@@ -157,7 +160,10 @@ fn of_account(decided: &Decided<'_>, fact: &UserFact, found: &mut Vec<Deed>) {
             changes.add("role", "", role_name(user.role));
             let owner = user.owner().map(|owner| user_name(decided.before, owner)).unwrap_or_default();
             changes.add("owner", "", &owner);
-            found.push(Deed { changes: changes.0, ..deed(DeedKind::Created, Subject::User(user.id)) });
+            found.push(AuditAction {
+                changes: changes.0,
+                ..action(ActionKind::Created, Subject::User(user.id))
+            });
         }
         UserFact::Changed(is) => of_changed_account(decided, is, found),
         UserFact::ActiveSet { user, is_active, .. } => {
@@ -186,36 +192,39 @@ fn of_account(decided: &Decided<'_>, fact: &UserFact, found: &mut Vec<Deed>) {
     }
 }
 
-fn of_changed_account(decided: &Decided<'_>, is: &User, found: &mut Vec<Deed>) {
+fn of_changed_account(decided: &Decided<'_>, is: &User, found: &mut Vec<AuditAction>) {
     let Some(was) = decided.before.user(is.id) else { return };
     let about = Subject::User(is.id);
     if is.is_deleted() && !was.is_deleted() {
         // Without the values that are erased.
-        return found.push(deed(DeedKind::Removed, about));
+        return found.push(action(ActionKind::Removed, about));
     }
     found.extend(changed(about.clone(), of_user(decided.before, was, is, decided.by)));
     if was.password_hash != is.password_hash {
-        found.push(deed(DeedKind::PasswordSet, about.clone()));
+        found.push(action(ActionKind::PasswordSet, about.clone()));
     }
     if was.api_key_rotation != is.api_key_rotation {
-        found.push(deed(DeedKind::KeyReplaced, about));
+        found.push(action(ActionKind::KeyReplaced, about));
     }
 }
 
-fn members(kind: DeedKind, about: Subject, users: &[UserId]) -> Option<Deed> {
+fn members(kind: ActionKind, about: Subject, users: &[UserId]) -> Option<AuditAction> {
     let count = users.len() as u64;
     let users: Vec<UserId> = users.iter().take(USERS_MAX).copied().collect();
-    (count > 0).then(|| Deed { count, users, ..deed(kind, about) })
+    (count > 0).then(|| AuditAction { count, users, ..action(kind, about) })
 }
 
-fn of_groups(decided: &Decided<'_>, fact: &GroupFact, found: &mut Vec<Deed>) {
+fn of_groups(decided: &Decided<'_>, fact: &GroupFact, found: &mut Vec<AuditAction>) {
     let record = |group: GroupId| decided.before.group(group);
     match fact {
         GroupFact::Created(group) if group.is_system => {}
         GroupFact::Created(group) => {
             let mut changes = Changes::default();
             changes.add("name", "", &group.name);
-            found.push(Deed { changes: changes.0, ..deed(DeedKind::Created, Subject::Group(group.id)) });
+            found.push(AuditAction {
+                changes: changes.0,
+                ..action(ActionKind::Created, Subject::Group(group.id))
+            });
         }
         GroupFact::Changed(is) => {
             if let Some(was) = record(is.id).filter(|was| !was.is_system) {
@@ -225,31 +234,34 @@ fn of_groups(decided: &Decided<'_>, fact: &GroupFact, found: &mut Vec<Deed>) {
         GroupFact::MembersChanged { group, added, removed } => {
             if record(*group).is_some_and(|group| !group.is_system) {
                 let about = Subject::Group(*group);
-                found.extend(members(DeedKind::MembersAdded, about.clone(), added));
-                found.extend(members(DeedKind::MembersRemoved, about, removed));
+                found.extend(members(ActionKind::MembersAdded, about.clone(), added));
+                found.extend(members(ActionKind::MembersRemoved, about, removed));
             }
         }
     }
 }
 
-fn of_changed_group(decided: &Decided<'_>, was: &UserGroup, is: &UserGroup, found: &mut Vec<Deed>) {
+fn of_changed_group(decided: &Decided<'_>, was: &UserGroup, is: &UserGroup, found: &mut Vec<AuditAction>) {
     let about = Subject::Group(is.id);
     if was.is_deactivated != is.is_deactivated {
         found.push(switched(!is.is_deactivated, about.clone()));
     }
     found.extend(changed(about.clone(), of_group(decided.before, was, is)));
-    found.extend(members(DeedKind::MembersAdded, about.clone(), &is.members_not_in(was)));
-    found.extend(members(DeedKind::MembersRemoved, about, &was.members_not_in(is)));
+    found.extend(members(ActionKind::MembersAdded, about.clone(), &is.members_not_in(was)));
+    found.extend(members(ActionKind::MembersRemoved, about, &was.members_not_in(is)));
 }
 
-fn of_channels(decided: &Decided<'_>, fact: &ChannelFact, found: &mut Vec<Deed>) {
+fn of_channels(decided: &Decided<'_>, fact: &ChannelFact, found: &mut Vec<AuditAction>) {
     let before = decided.before;
     match fact {
         ChannelFact::Created(channel) => {
             let mut changes = Changes::default();
             changes.add("name", "", &channel.name);
             changes.add("privacy", "", privacy(channel));
-            found.push(Deed { changes: changes.0, ..deed(DeedKind::Created, Subject::Channel(channel.id)) });
+            found.push(AuditAction {
+                changes: changes.0,
+                ..action(ActionKind::Created, Subject::Channel(channel.id))
+            });
         }
         ChannelFact::Changed(is) => {
             if let Some(was) = before.channel(is.id) {
@@ -282,27 +294,27 @@ fn of_channels(decided: &Decided<'_>, fact: &ChannelFact, found: &mut Vec<Deed>)
     }
 }
 
-fn of_changed_channel(decided: &Decided<'_>, was: &Channel, is: &Channel, found: &mut Vec<Deed>) {
+fn of_changed_channel(decided: &Decided<'_>, was: &Channel, is: &Channel, found: &mut Vec<AuditAction>) {
     let about = Subject::Channel(is.id);
     if was.is_archived != is.is_archived {
-        let kind = if is.is_archived { DeedKind::Archived } else { DeedKind::Unarchived };
-        found.push(deed(kind, about.clone()));
+        let kind = if is.is_archived { ActionKind::Archived } else { ActionKind::Unarchived };
+        found.push(action(kind, about.clone()));
     }
     found.extend(changed(about, of_channel(decided.before, was, is)));
 }
 
-fn of_changed_folder(decided: &Decided<'_>, is: &ChannelFolder, found: &mut Vec<Deed>) {
+fn of_changed_folder(decided: &Decided<'_>, is: &ChannelFolder, found: &mut Vec<AuditAction>) {
     let about = Subject::Folder(is.id);
     match decided.before.folder(is.id) {
         None => {
             let mut changes = Changes::default();
             changes.add("name", "", &is.name);
-            found.push(Deed { changes: changes.0, ..deed(DeedKind::Created, about) });
+            found.push(AuditAction { changes: changes.0, ..action(ActionKind::Created, about) });
         }
         Some(was) => {
             if was.is_archived != is.is_archived {
-                let kind = if is.is_archived { DeedKind::Archived } else { DeedKind::Unarchived };
-                found.push(deed(kind, about.clone()));
+                let kind = if is.is_archived { ActionKind::Archived } else { ActionKind::Unarchived };
+                found.push(action(kind, about.clone()));
             }
             found.extend(changed(about, of_folder(was, is)));
         }
@@ -310,7 +322,7 @@ fn of_changed_folder(decided: &Decided<'_>, is: &ChannelFolder, found: &mut Vec<
 }
 
 /// Users whom another user subscribed or unsubscribed; not those who were created or subscribed with their channel.
-fn of_subscription(decided: &Decided<'_>, facts: &[Fact], fact: &SubscriptionFact) -> Option<Deed> {
+fn of_subscription(decided: &Decided<'_>, facts: &[Fact], fact: &SubscriptionFact) -> Option<AuditAction> {
     let others = |users: &mut dyn Iterator<Item = UserId>| -> Vec<UserId> {
         users.filter(|user| Some(*user) != decided.by).collect()
     };
@@ -323,11 +335,11 @@ fn of_subscription(decided: &Decided<'_>, facts: &[Fact], fact: &SubscriptionFac
     match fact {
         SubscriptionFact::Added { channel, subscribers, .. } if !is_new(channel) => {
             let users = others(&mut subscribers.iter().map(|(user, _)| *user));
-            members(DeedKind::MembersAdded, Subject::Channel(*channel), &users)
+            members(ActionKind::MembersAdded, Subject::Channel(*channel), &users)
         }
         SubscriptionFact::Removed { channel, users, .. } => {
             let users = others(&mut users.iter().copied());
-            members(DeedKind::MembersRemoved, Subject::Channel(*channel), &users)
+            members(ActionKind::MembersRemoved, Subject::Channel(*channel), &users)
         }
         SubscriptionFact::Added { .. }
         | SubscriptionFact::Changed { .. }
@@ -337,7 +349,7 @@ fn of_subscription(decided: &Decided<'_>, facts: &[Fact], fact: &SubscriptionFac
     }
 }
 
-fn of_invitation(decided: &Decided<'_>, fact: &InvitationFact) -> Option<Deed> {
+fn of_invitation(decided: &Decided<'_>, fact: &InvitationFact) -> Option<AuditAction> {
     let about = Subject::Organization;
     match fact {
         InvitationFact::Created { first, others } => {
@@ -348,7 +360,7 @@ fn of_invitation(decided: &Decided<'_>, fact: &InvitationFact) -> Option<Deed> {
             changes.add("to", "", &to);
             changes.add("role", "", role_name(first.role));
             let count = 1 + others.len() as u64;
-            Some(Deed { count, changes: changes.0, ..deed(DeedKind::Invited, about) })
+            Some(AuditAction { count, changes: changes.0, ..action(ActionKind::Invited, about) })
         }
         InvitationFact::Revoked(ids) => {
             let address = |id| match decided.before.invitation(id)?.address.clone() {
@@ -359,20 +371,20 @@ fn of_invitation(decided: &Decided<'_>, fact: &InvitationFact) -> Option<Deed> {
             let to = joined(ids.iter().filter_map(|id| address(*id)));
             changes.add("to", "", &to);
             let count = ids.len() as u64;
-            Some(Deed { count, changes: changes.0, ..deed(DeedKind::InvitationsRevoked, about) })
+            Some(AuditAction { count, changes: changes.0, ..action(ActionKind::InvitationsRevoked, about) })
         }
         InvitationFact::Resent { invitation, .. } => {
             let address = decided.before.invitation(*invitation).and_then(|own| own.address.clone());
             let mut changes = Changes::default();
             changes.add("to", "", &address.unwrap_or_default());
-            Some(Deed { changes: changes.0, ..deed(DeedKind::InvitationResent, about) })
+            Some(AuditAction { changes: changes.0, ..action(ActionKind::InvitationResent, about) })
         }
-        // The new account is a deed of its own.
+        // The new account is an action of its own.
         InvitationFact::Accepted { .. } | InvitationFact::Expired(_) => None,
     }
 }
 
-fn of_picture(decided: &Decided<'_>, fact: &PictureFact) -> Option<Deed> {
+fn of_picture(decided: &Decided<'_>, fact: &PictureFact) -> Option<AuditAction> {
     let picture = |file: &Option<String>| if file.is_some() { "a new picture" } else { "none" };
     let mut changes = Changes::default();
     match fact {
@@ -391,8 +403,8 @@ fn of_picture(decided: &Decided<'_>, fact: &PictureFact) -> Option<Deed> {
             changed(Subject::Organization, changes)
         }
         PictureFact::EmojiSet(emoji) => {
-            let kind = if emoji.is_deactivated { DeedKind::Removed } else { DeedKind::Created };
-            Some(deed(kind, Subject::Emoji(cut(&emoji.name))))
+            let kind = if emoji.is_deactivated { ActionKind::Removed } else { ActionKind::Created };
+            Some(action(kind, Subject::Emoji(cut(&emoji.name))))
         }
     }
 }

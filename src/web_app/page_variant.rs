@@ -1,10 +1,10 @@
-//! What the page that starts the app depends on: the holes that a request fills in, the look, and the files.
+//! What the page that starts the app depends on: the placeholders that a request fills in, its variant, and the files.
 
 use std::collections::HashMap;
 
 /// What a request fills in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hole {
+pub enum Placeholder {
     /// The language of the texts.
     Language,
     /// The name of the organization.
@@ -20,11 +20,11 @@ pub enum Hole {
 /// The beginning of all marks.
 pub const MARK: &str = "millhole";
 
-impl Hole {
-    /// Every hole of a page.
+impl Placeholder {
+    /// Every placeholder of a page.
     pub const ALL: [Self; 5] = [Self::Language, Self::Title, Self::Nonce, Self::Csrf, Self::Params];
 
-    /// The text that stands for the hole while a template is rendered: letters only, so that nothing escapes it.
+    /// The text that stands for the placeholder while a template is rendered: letters only, so that nothing escapes it.
     pub fn mark(self) -> &'static str {
         match self {
             Self::Language => "millholelanguagez",
@@ -75,12 +75,12 @@ pub enum Window {
 
 /// What the skeleton depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Look {
+pub struct PageVariant {
     pub colors: ColorScheme,
     pub window: Window,
 }
 
-impl Look {
+impl PageVariant {
     /// Every combination, of which each has a skeleton.
     pub fn all() -> impl Iterator<Item = Self> {
         [ColorScheme::Automatic, ColorScheme::Dark, ColorScheme::Light]

@@ -33,7 +33,7 @@ impl<'a> At<'a> {
     }
 
     /// A copy of this way through the document that borrows nothing from it.
-    pub fn place(&self) -> Place {
+    pub fn path(&self) -> DocumentPath {
         let mut steps = Vec::new();
         let mut at = self;
         loop {
@@ -47,13 +47,13 @@ impl<'a> At<'a> {
             at = parent;
         }
         steps.reverse();
-        Place(steps)
+        DocumentPath(steps)
     }
 }
 
 /// The way to an entry of a document.
 #[derive(Clone, Debug)]
-pub(super) struct Place(Vec<Step>);
+pub(super) struct DocumentPath(Vec<Step>);
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -62,7 +62,7 @@ enum Step {
     Entry(usize),
 }
 
-impl Place {
+impl DocumentPath {
     /// The byte of the text at which the entry begins, or the innermost one around it that is written there.
     pub fn find(&self, text: &str) -> usize {
         match text.trim_start().starts_with('{') {
@@ -139,7 +139,7 @@ mod tests {
         let (t, l) = (root.key("t"), root.key("l"));
         let (u, second) = (t.key("u"), l.entry(1));
         let n = second.key("n");
-        let rest = |text: &'static str, at: At<'_>| &text[at.place().find(text)..];
+        let rest = |text: &'static str, at: At<'_>| &text[at.path().find(text)..];
         for (at, toml, json) in [
             (root.key("a"), "\"x\"\nt.u", "\"x\", \"t\""),
             (root.name("a"), "a = ", "\"a\": "),
