@@ -184,7 +184,7 @@ fn events_with_ids(count: u32) -> Vec<EventBody> {
     let setting =
         || SettingValue::Group(GroupSetting::Anonymous { members: Vec::new(), subgroups: groups() });
     let draft = SavedDraft { to: DraftTo::People(users()), content: String::new(), edited: Timestamp(0) };
-    let people = || vec![Arc::new(user()); count as usize];
+    let people = || (0..count).map(|_| Arc::new(user())).collect::<Vec<_>>();
     let change = GroupChange { permissions: vec![("can_join_group", holders())], ..GroupChange::default() };
     let members = UserGroup {
         members: users().into_iter().collect(),
