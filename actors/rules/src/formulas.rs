@@ -1,8 +1,9 @@
 //! Formulas: TeX as the HTML and MathML of KaTeX, which clients have the styles for.
 //!
 //! KaTeX itself (`formulas/katex.min.js`, version 0.16.22, unchanged) runs in a JavaScript engine. The engine is created by
-//! the first formula, and one formula is rendered at a time; formulas that were rendered lately are not rendered again. Steps, stack and memory of the engine have bounds, and so have
-//! the steps and the HTML of all formulas of a message: whatever exceeds one is shown as typed, like a formula with an error.
+//! the first formula, and one formula is rendered at a time; formulas that were rendered lately are not rendered again. Steps,
+//! stack and memory of the engine have bounds, and so have the steps and the HTML of all formulas of a message: whatever
+//! exceeds one is shown as typed, like a formula with an error.
 //! Commands that make links, load pictures or set classes are not trusted, and are shown by their names.
 
 mod check;

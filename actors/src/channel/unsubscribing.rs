@@ -47,7 +47,7 @@ pub(crate) fn unsubscribe_facts(
     removed_facts(channel, unread, last, by)
 }
 
-/// The same with what each user's unread messages of the channel are.
+/// The facts that unsubscribe users from a channel, and mark as read what each has unread there.
 pub(super) fn removed_facts(
     channel: ChannelId,
     unread: Vec<(UserId, MessageRanges)>,
@@ -61,7 +61,8 @@ pub(super) fn removed_facts(
     facts
 }
 
-fn unread_in(view: &View, channel: ChannelId, user: UserId) -> MessageRanges {
+/// The unread messages of a user in a channel, as far as the user can access them there.
+pub(crate) fn unread_in(view: &View, channel: ChannelId, user: UserId) -> MessageRanges {
     let own = view.channel_ids(channel).map(|ids| view.accessible_in_channel(user, channel, ids));
     MessageRanges::from_sorted(view.unread_of(user, &own.unwrap_or_default()).iter().map(MessageId))
 }

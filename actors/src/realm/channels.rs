@@ -5,13 +5,14 @@ use super::default_groups::leave_default_groups;
 use super::frame_draft::requester;
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::bot_notices::draft_notice;
+use crate::channel::unread_in;
 use crate::draft::{Destination, Draft, add_flag, mention_flags};
 use crate::error::DomainError;
 use crate::shard::Sequencer;
 use crate::shared::{FLAG_RANGES_MAX, SUBSCRIBERS_MAX};
 use model::{
-    Channel, ChannelFact, ChannelId, Directory, Fact, Flag, MessageFact, MessageId, MessageRanges, Place,
-    Timestamp, TopicKey, User, UserId,
+    Channel, ChannelFact, ChannelId, Directory, Fact, Flag, MessageFact, Place, Timestamp, TopicKey, User,
+    UserId,
 };
 use rules::RuleError;
 use rules::bot_notices::{archived_text, channel_change_text, channel_events_topic, sends_channel_events};
@@ -214,16 +215,15 @@ impl SerializedCommand for ReadArchived {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(bool, Vec<Fact>), DomainError> {
         let is_archived = context.directory.channel(self.channel).is_some_and(|channel| channel.is_archived);
         let view = context.realm.view.read();
-        let Some(ids) = view.channel_ids(self.channel).filter(|_| is_archived) else {
+        if !is_archived {
             return Ok((false, Vec::new()));
-        };
+        }
         let (mut facts, mut room) = (Vec::new(), FLAG_RANGES_MAX);
         for (user, _) in &context.directory.subscriptions_of(self.channel) {
-            let unread = view.unread_of(*user, &view.accessible_in_channel(*user, self.channel, ids));
-            if unread.is_empty() {
+            let mut messages = unread_in(&view, self.channel, *user);
+            if messages.is_empty() {
                 continue;
             }
-            let mut messages = MessageRanges::from_sorted(unread.iter().map(MessageId));
             messages.0.truncate(room);
             room -= messages.0.len();
             facts.push(Fact::Message(MessageFact::read(*user, messages)));

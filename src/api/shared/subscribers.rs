@@ -29,7 +29,7 @@ pub struct Prominent {
     pub json: Bytes,
 }
 
-/// The same in the cache.
+/// The subscribers among the prominent users, as the cache has them.
 struct SomeSubscribers {
     ids: Arc<[UserId]>,
     json: Version,

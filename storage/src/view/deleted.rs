@@ -33,12 +33,12 @@ impl View {
         self.remove_changes(&gone, rows);
         let in_memory = gone.iter().filter_map(|id| self.recent.get(MessageId(id)));
         let senders: BTreeSet<UserId> = in_memory.map(|message| message.sender).collect();
-        let elsewhere = self.messages.remove(&gone, from, &senders);
+        let in_others = self.messages.remove(&gone, from, &senders);
         if let DeletedFrom::Topic { channel, .. } = from {
             self.arrivals.leave(*channel, &gone);
         }
-        if !elsewhere.is_empty() {
-            self.arrivals.forget(&elsewhere);
+        if !in_others.is_empty() {
+            self.arrivals.forget(&in_others);
         }
         self.moves.forget(&gone);
         for id in &gone {

@@ -31,7 +31,7 @@ pub fn blocks_of(ids: &RoaringBitmap) -> Vec<u32> {
     blocks_of_size(BLOCK_MESSAGES, ids)
 }
 
-/// The same for blocks of `size` messages.
+/// The blocks of `size` messages each that the messages of a set are in, ascending.
 pub fn blocks_of_size(size: u32, ids: &RoaringBitmap) -> Vec<u32> {
     let mut blocks = Vec::new();
     let mut next = ids.min();

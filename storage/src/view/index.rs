@@ -286,10 +286,10 @@ impl MessageIndex {
         from: &DeletedFrom,
         senders: &BTreeSet<UserId>,
     ) -> RoaringBitmap {
-        let elsewhere = ids - self.remove_from_conversation(ids, from);
-        if !elsewhere.is_empty() {
-            self.remove_from_channels(&elsewhere);
-            remove_from_each(&mut self.directs, &elsewhere);
+        let in_others = ids - self.remove_from_conversation(ids, from);
+        if !in_others.is_empty() {
+            self.remove_from_channels(&in_others);
+            remove_from_each(&mut self.directs, &in_others);
         }
         self.remove_from_senders(ids, senders);
         let with_reaction = &self.with_reaction & ids;
@@ -307,7 +307,7 @@ impl MessageIndex {
             *set -= ids;
         }
         self.remove_from_users(ids);
-        elsewhere
+        in_others
     }
 
     /// Removes those of some messages that are in a conversation. Returns them.

@@ -13,7 +13,7 @@ async fn register(t: &TestServer, name: &str, password: &str) -> TestUser {
     t.user(name)
 }
 
-/// The same in any organization.
+/// Registers an account with a password in any organization.
 async fn register_in(realm: &RealmHandle, name: &str, password: &str) {
     let hash = actors::login::hash_password(password).expect("a hash");
     let user = NewUser {

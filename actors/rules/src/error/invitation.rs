@@ -112,7 +112,7 @@ pub enum InvitationError {
     /// Of one inviter: those that can still be used, and all of the last 30 days.
     #[error("Too many open or recent invitations (maximum {limit}).")]
     TooMany { limit: usize },
-    /// The same, of all inviters.
+    /// All inviters of the organization together have too many open or recent invitations.
     #[error("Too many open or recent invitations in this organization (maximum {limit}).")]
     TooManyOfRealm { limit: usize },
     /// Texts, channels and groups of the invitations of one inviter.
