@@ -112,7 +112,8 @@ impl TestServerBuilder {
         };
         let running = serve_with_clock(setup, clock).await.expect("a server");
         let server = running.app().server.clone();
-        let realm = match server.only_realm() {
+        let known = server.only_realm().or_else(|| server.realm_by_subdomain(""));
+        let realm = match known {
             Some(realm) => Some(realm),
             None if self.is_node => None,
             None => Some(people::create(&server, self.waiting_days).await),
