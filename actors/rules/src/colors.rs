@@ -9,17 +9,33 @@ pub const PALETTE: [&str; 24] = [
     "#e0a58c", "#9db36b", "#8f9ee0", "#d6708f", "#b7a2a8", "#5faad0",
 ];
 
-/// The color of a new subscription: the first of the least used.
-pub fn pick_color<'c>(used: impl IntoIterator<Item = &'c str>) -> &'static str {
-    let mut uses = [0_u32; PALETTE.len()];
-    for color in used {
+/// How many subscriptions of an account have each color of the palette. Picking and counting a color take the same time
+/// for any number of subscriptions.
+#[derive(Clone, Debug, Default)]
+pub struct ColorUses([u32; PALETTE.len()]);
+
+impl ColorUses {
+    /// Counts the color of one more subscription; colors beside the palette do not count.
+    pub fn add(&mut self, color: &str) {
         if let Some(position) = PALETTE.iter().position(|palette| *palette == color) {
-            uses[position] += 1;
+            self.0[position] += 1;
         }
     }
-    // `min_by_key` returns the first of equal elements.
-    let least_used = (0..PALETTE.len()).min_by_key(|position| uses[*position]);
-    PALETTE[least_used.unwrap_or_default()]
+
+    /// The color of a new subscription, which is not counted yet: the first of the least used.
+    pub fn least_used(&self) -> &'static str {
+        // `min_by_key` returns the first of equal elements.
+        let least_used = (0..PALETTE.len()).min_by_key(|position| self.0[*position]);
+        PALETTE[least_used.unwrap_or_default()]
+    }
+}
+
+impl<'c> FromIterator<&'c str> for ColorUses {
+    fn from_iter<I: IntoIterator<Item = &'c str>>(used: I) -> Self {
+        let mut uses = Self::default();
+        used.into_iter().for_each(|color| uses.add(color));
+        uses
+    }
 }
 
 /// Parses a color (`#`, 3 to 6 hexadecimal digits) to `#rrggbb` in lower case, the form that mobile clients need.
@@ -54,10 +70,11 @@ mod tests {
 
     #[test]
     fn unused_colors_come_first() {
-        assert_eq!(pick_color([]), PALETTE[0]);
-        assert_eq!(pick_color([PALETTE[0], PALETTE[2], "#123456"]), PALETTE[1]);
-        assert_eq!(pick_color(PALETTE), PALETTE[0]);
-        assert_eq!(pick_color(PALETTE.into_iter().chain([PALETTE[0], PALETTE[1]])), PALETTE[2]);
+        let after = |used: &[&str]| used.iter().copied().collect::<ColorUses>().least_used();
+        assert_eq!(after(&[]), PALETTE[0]);
+        assert_eq!(after(&[PALETTE[0], PALETTE[2], "#123456"]), PALETTE[1]);
+        assert_eq!(after(&PALETTE), PALETTE[0]);
+        assert_eq!(after(&[&PALETTE[..], &PALETTE[..2]].concat()), PALETTE[2]);
     }
 
     #[test]

@@ -107,6 +107,12 @@ pub enum RuleError {
     /// The name is taken, perhaps by an archived channel.
     #[error("Channel '{name}' already exists")]
     ChannelAlreadyExists { name: String },
+    /// Archived channels count: they keep their names.
+    #[error("Too many channels (maximum {limit}).")]
+    TooManyChannels { limit: usize },
+    /// Channels times users of one request.
+    #[error("Too many subscriptions in one request (maximum {limit}).")]
+    TooManySubscriptions { limit: usize },
     #[error("{field} is too long (limit: {limit} characters)")]
     TooLong { field: &'static str, limit: usize },
     #[error("Moderation request channel must be private.")]

@@ -47,6 +47,17 @@ pub struct ChannelPlan {
     pub permissions: ChannelPermissions,
 }
 
+/// Most channels of an organization, archived ones included: each is in memory and in every list of channels.
+pub const CHANNELS_MAX: usize = 20_000;
+
+/// Refuses to create `more` channels where an organization would have more than [`CHANNELS_MAX`].
+pub fn check_room(directory: &Directory, more: usize) -> Result<(), RuleError> {
+    match more > 0 && directory.channel_count() + more > CHANNELS_MAX {
+        true => Err(RuleError::TooManyChannels { limit: CHANNELS_MAX }),
+        false => Ok(()),
+    }
+}
+
 impl ChannelOptions {
     /// Checks folder, retention, topics policy, permission to create and group settings, in this order.
     pub fn plan(&self, directory: &Directory, creator: &User) -> Result<ChannelPlan, RuleError> {

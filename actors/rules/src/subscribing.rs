@@ -2,7 +2,7 @@
 
 use crate::error::RuleError;
 use crate::names::parse_channel_name;
-use crate::new_channels::{ChannelOptions, ChannelPlan};
+use crate::new_channels::{ChannelOptions, ChannelPlan, check_room};
 use crate::permissions::channel::sees_channel;
 use crate::permissions::create::{check_may_add_subscribers, check_may_subscribe};
 use crate::permissions::roles::check_not_guest;
@@ -50,8 +50,20 @@ pub struct PermittedSubscriptions<'r> {
     pub unauthorized: Vec<String>,
 }
 
+/// Most subscriptions that one request may make or end: its channels times its users. The answer names the channel of each.
+pub const SUBSCRIPTIONS_MAX: usize = 100_000;
+
+/// Refuses a request about more subscriptions than [`SUBSCRIPTIONS_MAX`], whether or not they exist.
+pub fn check_subscription_count(channels: usize, users: usize) -> Result<(), RuleError> {
+    match channels.saturating_mul(users) > SUBSCRIPTIONS_MAX {
+        true => Err(RuleError::TooManySubscriptions { limit: SUBSCRIPTIONS_MAX }),
+        false => Ok(()),
+    }
+}
+
 /// Decides which channels users may be subscribed to; `for_others`: not only the requester. Checks guests, names,
-/// permission to create and access to existing channels, in this order.
+/// permission to create room for them and access to existing channels, in this
+/// order.
 pub fn check_subscribe<'r>(
     directory: &Directory,
     requester: &User,
@@ -76,6 +88,7 @@ pub fn check_subscribe<'r>(
         true => None,
         false => Some(request.options.plan(directory, requester)?),
     };
+    check_room(directory, missing.len())?;
     let (mut open, mut unauthorized) = (Vec::new(), Vec::new());
     for (channel, wanted) in existing {
         // Archived channels are subscribed to like others.

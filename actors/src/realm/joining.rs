@@ -14,6 +14,7 @@ use model::{
 };
 use rules::RuleError;
 use rules::bot_notices::{SIGNUPS_TOPIC, invitation_accepted_text, signed_up_text, welcome_text};
+use rules::colors::ColorUses;
 use rules::error::InvitationError;
 use rules::invitations::{check_new_address, open_invitation, superseded_invitations};
 use rules::names::{check_full_name_free, parse_full_name};
@@ -166,10 +167,10 @@ pub(super) fn account(
     }
     let mut facts = vec![Fact::User(UserFact::Created(Box::new(user.clone())))];
     facts.extend(join_groups(directory, &user, now));
-    let mut used: Vec<&str> = Vec::new();
+    let mut colors = ColorUses::default();
     for channel in channels {
-        let color = rules::colors::pick_color(used.iter().copied());
-        used.push(color);
+        let color = colors.least_used();
+        colors.add(color);
         let subscribers = vec![(user.id, Subscription::start(color.to_owned(), last))];
         let (channel, by) = (*channel, user.id);
         facts.push(Fact::Subscription(SubscriptionFact::Added { channel, subscribers, by }));

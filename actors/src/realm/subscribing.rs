@@ -17,13 +17,15 @@ use rules::RuleError;
 use rules::bot_notices::{
     NEW_CHANNELS_TOPIC, announced_text, created_text, sends_channel_events, subscribed_text,
 };
-use rules::colors::pick_color;
+use rules::colors::ColorUses;
 use rules::error::AccountError;
 use rules::markdown::render;
 use rules::names::check_new_channel_name;
-use rules::new_channels::{ChannelOptions, ChannelPlan};
-use rules::subscribing::{PermittedSubscriptions, SubscribeRequest, check_subscribe};
-use std::collections::{BTreeMap, VecDeque};
+use rules::new_channels::{ChannelOptions, ChannelPlan, check_room};
+use rules::subscribing::{
+    PermittedSubscriptions, SubscribeRequest, check_subscribe, check_subscription_count,
+};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 /// With more users than this in a request, none of them receives a message (`max_bulk_new_subscription_messages`).
@@ -108,6 +110,7 @@ impl SerializedCommand for CreateChannel {
         let creator = requester(directory, self.by)?;
         let name = check_new_channel_name(directory, &self.name)?.to_owned();
         let plan = self.options.plan(directory, &creator)?;
+        check_room(directory, 1)?;
         let users = first_subscribers(directory, self.subscribers)?;
         let mut pending = PendingSubscriptions::new(self.by, self.options.announce, false);
         let channel = NewChannel { name, description: self.description, plan };
@@ -122,9 +125,10 @@ impl SerializedCommand for AddSubscriptions {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Progress, Vec<Fact>), DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
+        check_subscription_count(self.request.wanted.len(), self.users.len())?;
         let permitted = check_subscribe(directory, &by, &self.request, self.for_others)?;
         let PermittedSubscriptions { existing, missing, plan, unauthorized } = permitted;
-        let mut colors = Colors { directory, users: &self.users, given: BTreeMap::new() };
+        let mut colors = Colors { directory, users: &self.users, uses: HashMap::new() };
         let announces = self.request.options.announce;
         let mut pending = PendingSubscriptions::new(self.by, announces, self.sends_messages);
         pending.added.unauthorized = unauthorized;
@@ -253,16 +257,15 @@ impl PendingSubscriptions {
             return false;
         }
         let mut drafts = BTreeMap::new();
+        let created: HashSet<ChannelId> = self.added.created.iter().copied().collect();
         for (user, names) in &self.added.subscribed {
             let is_notified = |user: &&Arc<User>| user.id != by.id && user.is_active && !user.is_bot();
             if frame.directory.user(*user).filter(is_notified).is_none() {
                 continue;
             }
             let channels = names.iter().filter_map(|name| frame.directory.channel_by_name(name));
-            let channels: Vec<&Channel> = channels
-                .map(|channel| &**channel)
-                .filter(|channel| !self.added.created.contains(&channel.id))
-                .collect();
+            let channels: Vec<&Channel> =
+                channels.map(|channel| &**channel).filter(|channel| !created.contains(&channel.id)).collect();
             let key: Vec<ChannelId> = channels.iter().map(|channel| channel.id).collect();
             let draft = drafts
                 .entry(key)
@@ -279,27 +282,26 @@ impl PendingSubscriptions {
 struct Colors<'d> {
     directory: &'d Directory,
     users: &'d [UserId],
-    given: BTreeMap<UserId, Vec<String>>,
+    uses: HashMap<UserId, ColorUses>,
 }
 
 impl Colors<'_> {
     fn next(&mut self, wanted: Option<&str>) -> Vec<(UserId, String)> {
         let mut colors = Vec::with_capacity(self.users.len());
         for user in self.users {
-            let given = self.given.entry(*user).or_default();
-            let color =
-                wanted.map_or_else(|| unused_color(self.directory, *user, given), |color| color.to_owned());
-            given.push(color.clone());
-            colors.push((*user, color));
+            let uses = self.uses.entry(*user).or_insert_with(|| color_uses(self.directory, *user));
+            let color = wanted.unwrap_or_else(|| uses.least_used());
+            uses.add(color);
+            colors.push((*user, color.to_owned()));
         }
         colors
     }
 }
 
-fn unused_color(directory: &Directory, user: UserId, also_used: &[String]) -> String {
+/// Colors of the subscriptions that a user has. Walks them, so it is done once for a request.
+fn color_uses(directory: &Directory, user: UserId) -> ColorUses {
     let subscriptions = directory.subscriptions_of_user(user).filter(|(_, own)| own.is_active);
-    let used = subscriptions.map(|(_, own)| own.color.as_str());
-    pick_color(used.chain(also_used.iter().map(String::as_str))).to_owned()
+    subscriptions.map(|(_, own)| own.color.as_str()).collect()
 }
 
 /// A new subscription, or an ended one continued; none where the user is subscribed. `last` is the newest message.
@@ -335,7 +337,7 @@ fn first_subscribers(
         if !user.is_active {
             return Err(AccountError::Deactivated.into());
         }
-        subscribers.push((id, unused_color(directory, id, &[])));
+        subscribers.push((id, color_uses(directory, id).least_used().to_owned()));
     }
     Ok(subscribers)
 }

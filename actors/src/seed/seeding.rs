@@ -10,6 +10,7 @@ use model::{
     GroupFact, GroupId, Message, MessageFact, MessageId, Place, RealmFact, RecipientId, Subscription,
     SubscriptionFact, Timestamp, User, UserFact, UserGroup, UserId,
 };
+use rules::colors::ColorUses;
 use rules::custom_emoji::emoji_url;
 use rules::markdown::{
     ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, Mentions, Rendered, UploadPreview, UserRef,
@@ -126,9 +127,8 @@ impl<'s> Seeding<'s> {
             let mut subscribers = Vec::new();
             for user in self.subscribers(&seed.subscribers) {
                 let own = self.directory.subscriptions_of_user(user);
-                let color =
-                    rules::colors::pick_color(own.map(|(_, subscription)| subscription.color.as_str()));
-                let subscription = Subscription::start(color.to_owned(), MessageId::ZERO);
+                let uses: ColorUses = own.map(|(_, subscription)| subscription.color.as_str()).collect();
+                let subscription = Subscription::start(uses.least_used().to_owned(), MessageId::ZERO);
                 subscribers.push((user, subscription));
             }
             for (user, subscription) in &subscribers {

@@ -7,7 +7,9 @@ use model::{Channel, Directory, UserId};
 use rules::names::parse_channel_name;
 use rules::permissions::channel::sees_channel;
 use rules::permissions::create::{check_may_remove_subscribers, is_own_subscription};
+use rules::subscribing::check_subscription_count;
 use serde::Serialize;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The channels to leave, and the users who leave them.
@@ -61,15 +63,17 @@ pub fn check_removal(
     removing: &Removing,
 ) -> Result<CheckedRemoval, ApiError> {
     let (mut channels, mut unknown): (Vec<Arc<Channel>>, Vec<&str>) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
     for raw in &removing.names {
         let name = parse_channel_name(raw)?;
         match directory.channel_by_name(name).filter(|channel| is_known(caller, directory, channel)) {
-            Some(channel) if channels.iter().any(|known| known.id == channel.id) => {}
+            Some(channel) if !seen.insert(channel.id) => {}
             Some(channel) => channels.push(channel.clone()),
             None => unknown.push(name),
         }
     }
     let people = removing.principals.resolve(directory, caller, |_| no_such_user())?;
+    check_subscription_count(channels.len(), people.len())?;
     if people.iter().any(|user| !is_own_subscription(directory, caller.user.id, *user)) {
         let channels: Vec<&Channel> = channels.iter().map(|channel| &**channel).collect();
         check_may_remove_subscribers(directory, &caller.user, &channels)?;

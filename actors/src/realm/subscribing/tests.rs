@@ -5,7 +5,8 @@ use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, VERONA};
 use crate::realm::testing::decide;
 use crate::shared::RealmShared;
 use model::{EventNumber, Frame, MessageFact, Place, Realm, RealmFact, SettingValue, SubscriptionFact};
-use rules::subscribing::WantedChannel;
+use rules::new_channels::CHANNELS_MAX;
+use rules::subscribing::{SUBSCRIPTIONS_MAX, WantedChannel};
 
 fn apply(realm: &RealmShared, facts: Vec<Fact>) {
     let mut view = realm.view.write();
@@ -110,6 +111,58 @@ fn access_is_checked_in_the_decision() {
     for (by, names) in [(HAMLET, ["core team"]), (POLONIUS, ["Verona"])] {
         assert!(decide(&realm, request(by, &names, vec![HAMLET])).is_err(), "{by} {names:?}");
     }
+}
+
+#[test]
+fn requests_and_organizations_are_bounded() {
+    let (realm, ..) = fixture::shared();
+    let (names, users): (Vec<String>, Vec<UserId>) =
+        ((0..400).map(|number| format!("c{number}")).collect(), (0..251).map(UserId).collect());
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let refused = |command| decide(&realm, command).map(|_| ()).unwrap_err().to_string();
+    let too_many = format!("Too many subscriptions in one request (maximum {SUBSCRIPTIONS_MAX}).");
+    assert_eq!(refused(request(IAGO, &names, users)), too_many);
+
+    let present = realm.directory().channel_count();
+    for id in (1000..).take(CHANNELS_MAX - present - 1) {
+        let channel = Channel { id: ChannelId(id), name: format!("channel {id}"), ..fixture_channel(&realm) };
+        realm.view.write().directory.put_channel(channel);
+    }
+    let full = format!("Too many channels (maximum {CHANNELS_MAX}).");
+    assert_eq!(refused(request(IAGO, &["one", "two"], vec![IAGO])), full);
+    let (progress, facts) = decide(&realm, request(IAGO, &["one"], vec![IAGO])).unwrap();
+    assert_eq!(done(progress).created.len(), 1);
+    apply(&realm, facts);
+    assert_eq!(refused(request(IAGO, &["two"], vec![IAGO])), full);
+    let create = CreateChannel {
+        by: IAGO,
+        name: "two".into(),
+        description: String::new(),
+        subscribers: Vec::new(),
+        options: ChannelOptions::default(),
+    };
+    assert_eq!(decide(&realm, create).map(|_| ()).unwrap_err().to_string(), full);
+    // Those that exist can be subscribed to.
+    assert!(decide(&realm, request(IAGO, &["core team"], vec![HAMLET])).is_ok());
+}
+
+fn fixture_channel(realm: &RealmShared) -> Channel {
+    Channel::clone(realm.directory().channel(VERONA).unwrap())
+}
+
+#[test]
+fn colors_are_the_least_used_ones_for_each_user() {
+    let (realm, ..) = fixture::shared();
+    let directory = realm.directory();
+    let mut colors = Colors { directory: &directory, users: &[IAGO], uses: HashMap::new() };
+    let own = directory.subscriptions_of_user(IAGO).filter(|(_, own)| own.is_active).count();
+    let given: Vec<String> = (0..48 - own).map(|_| colors.next(None)[0].1.clone()).collect();
+    let mut uses = color_uses(&directory, IAGO);
+    for color in &given {
+        assert_eq!(color, uses.least_used());
+        uses.add(color);
+    }
+    assert_eq!(colors.next(Some("#123456")), [(IAGO, "#123456".to_owned())]);
 }
 
 #[test]
