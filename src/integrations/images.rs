@@ -91,8 +91,12 @@ pub fn icon(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusa
 pub fn logo(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusal> {
     let image = decode(bytes, declared)?;
     let fits = image.width() <= LOGO_WIDTH_MAX && image.height() <= SMALL_SIDE;
-    let image = if fits { image } else { image.resize(LOGO_WIDTH_MAX, SMALL_SIDE, FilterType::Lanczos3) };
-    png(&image.into_rgba8())
+    if fits {
+        return png(&image.into_rgba8());
+    }
+    let (width, height) = fitting(image.width(), image.height(), LOGO_WIDTH_MAX, SMALL_SIDE);
+    let image = reduce_quickly(image, width, height);
+    png(&image.resize_exact(width, height, FilterType::Lanczos3).into_rgba8())
 }
 
 /// A custom emoji: the center square, or an animation, complete and padded.
@@ -165,14 +169,45 @@ fn decode(bytes: &[u8], declared: Option<&str>) -> Result<DynamicImage, ImageRef
     Ok(image)
 }
 
-/// The center square, `side` pixels wide, enlarged if necessary.
+/// The center square, `side` pixels wide, enlarged if necessary. Of a much larger image only the reduced one is copied.
 fn square(image: &DynamicImage, side: u32) -> RgbaImage {
+    let shorter = image.width().min(image.height());
+    let scaled = |length: u32| (u64::from(length) * u64::from(side) / u64::from(shorter.max(1))) as u32;
+    let reduced = (shorter > side * 4).then(|| {
+        let (width, height) = (scaled(image.width()), scaled(image.height()));
+        image.thumbnail_exact(width * 2, height * 2)
+    });
+    let image = reduced.as_ref().unwrap_or(image);
     let shorter = image.width().min(image.height());
     let (left, top) = ((image.width() - shorter) / 2, (image.height() - shorter) / 2);
     let cut = image.crop_imm(left, top, shorter, shorter);
-    // Much larger images are reduced quickly first, then well: otherwise a camera's picture would take seconds.
-    let cut = if shorter > side * 4 { cut.thumbnail_exact(side * 2, side * 2) } else { cut };
     cut.resize_exact(side, side, FilterType::Lanczos3).into_rgba8()
+}
+
+/// Reduces each side that is much longer than wanted to twice of that, quickly and without a copy in between. The filters
+/// that follow keep 16 bytes for each pixel of the whole width, and a camera's picture would take them seconds.
+fn reduce_quickly(image: DynamicImage, width: u32, height: u32) -> DynamicImage {
+    let quick = |side: u32, wanted: u32| if side / 4 > wanted { wanted * 2 } else { side };
+    let (width, height) = (quick(image.width(), width), quick(image.height(), height));
+    match (image.width(), image.height()) == (width, height) {
+        true => image,
+        false => image.thumbnail_exact(width, height),
+    }
+}
+
+/// The largest size within the maximum that has the same proportions, and is not larger than the image.
+fn fitting(width: u32, height: u32, width_max: u32, height_max: u32) -> (u32, u32) {
+    match width <= width_max && height <= height_max {
+        true => (width, height),
+        false => scaled_to(width, height, width_max, height_max),
+    }
+}
+
+/// The largest size within the maximum that has the same proportions.
+fn scaled_to(width: u32, height: u32, width_max: u32, height_max: u32) -> (u32, u32) {
+    let scale = (f64::from(width_max) / f64::from(width)).min(f64::from(height_max) / f64::from(height));
+    let scaled = |side: u32, max: u32| ((f64::from(side) * scale).round() as u32).clamp(1, max);
+    (scaled(width, width_max), scaled(height, height_max))
 }
 
 fn png(image: &RgbaImage) -> Result<Vec<u8>, ImageRefusal> {
@@ -228,15 +263,17 @@ fn animation(frames: Frames<'_>, pixels: u64) -> Result<Option<(Vec<u8>, RgbaIma
             if first.is_none() {
                 first = Some(square(&image, EMOJI_SIDE));
             }
-            encoder.encode_frame(Frame::from_parts(padded(&image), 0, 0, delay))?;
+            encoder.encode_frame(Frame::from_parts(padded(image), 0, 0, delay))?;
         }
     }
     Ok(first.filter(|_| count > 1).map(|first| (out, first)))
 }
 
 /// The complete image, padded to a square.
-fn padded(image: &DynamicImage) -> RgbaImage {
-    let small = image.resize(EMOJI_SIDE, EMOJI_SIDE, FilterType::Triangle).into_rgba8();
+fn padded(image: DynamicImage) -> RgbaImage {
+    let (width, height) = scaled_to(image.width(), image.height(), EMOJI_SIDE, EMOJI_SIDE);
+    let image = reduce_quickly(image, width, height);
+    let small = image.resize_exact(width, height, FilterType::Triangle).into_rgba8();
     let mut square = RgbaImage::new(EMOJI_SIDE, EMOJI_SIDE);
     let (left, top) = ((EMOJI_SIDE - small.width()) / 2, (EMOJI_SIDE - small.height()) / 2);
     imageops::replace(&mut square, &small, left.into(), top.into());

@@ -80,6 +80,10 @@ pub fn check_invitations(
     }
     let invitation = plan(dir, inviter, role, request, now)?;
     check_limits(dir, inviter, addresses.len(), now, daily_max)?;
+    // Before each address is checked.
+    if addresses.len() > INVITATIONS_OF_INVITER_MAX {
+        return Err(InvitationError::TooMany { limit: INVITATIONS_OF_INVITER_MAX }.into());
+    }
     let (addresses, skipped) = sort_addresses(dir, addresses)?;
     check_room(dir, &invitation, addresses.len(), now)?;
     Ok(InvitationPlan { invitation, addresses, skipped })

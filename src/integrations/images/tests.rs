@@ -64,6 +64,26 @@ pub(super) fn turned(width: u32, height: u32, orientation: u8) -> Vec<u8> {
     out
 }
 
+/// The filters keep a picture of the whole width in floating point, so a long line would take sixteen times its pixels.
+#[test]
+fn long_lines_are_reduced_before_they_are_filtered() {
+    let line = |width, height| DynamicImage::ImageRgb8(RgbImage::new(width, height));
+    let reduced = |image, width, height| {
+        let image = reduce_quickly(image, width, height);
+        (image.width(), image.height())
+    };
+    assert_eq!(reduced(line(100_000, 1), 840, 1), (1680, 1));
+    assert_eq!(reduced(line(1, 100_000), 1, 560), (1, 1120));
+    assert_eq!(reduced(line(8000, 6000), 747, 560), (1494, 1120));
+    assert_eq!(reduced(line(1000, 700), 800, 560), (1000, 700));
+    let wide = halves(100_000, 1, ImageFormat::Png);
+    let thumbnail = thumbnail::make(&wide, thumbnail::ThumbnailFormat::Still).unwrap();
+    assert_eq!(read(&thumbnail).1.dimensions(), (840, 1));
+    assert_eq!(read(&logo(&wide, None).unwrap()).1.dimensions(), (800, 1));
+    assert_eq!(read(&avatar(&wide, None).unwrap().medium).1.dimensions(), (500, 500));
+    assert_eq!(read(&emoji(&wide, None).unwrap().bytes).1.dimensions(), (64, 64));
+}
+
 #[test]
 fn avatars_are_center_squares() {
     for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP] {

@@ -1,7 +1,9 @@
 //! Thumbnails of uploaded images: WebP without metadata, rotated by the EXIF orientation, at most 840 × 560 pixels.
 
 use super::webp::{self, EncodedFrame};
-use super::{FRAMES_MAX, ImageRefusal, PIXELS_MAX, check_size, decode, format_of, frames};
+use super::{
+    FRAMES_MAX, ImageRefusal, PIXELS_MAX, check_size, decode, fitting, format_of, frames, reduce_quickly,
+};
 use image::imageops::FilterType;
 use image::{DynamicImage, Frame, RgbaImage};
 
@@ -105,24 +107,12 @@ fn frame_size(width: u32, height: u32, count: usize) -> (u32, u32) {
     fitting(width, height, scaled(width).max(1), scaled(height).max(1))
 }
 
-/// The largest size within the maximum that has the same proportions, and is not larger than the image.
-fn fitting(width: u32, height: u32, width_max: u32, height_max: u32) -> (u32, u32) {
-    if width <= width_max && height <= height_max {
-        return (width, height);
-    }
-    let scale = (f64::from(width_max) / f64::from(width)).min(f64::from(height_max) / f64::from(height));
-    let scaled = |side: u32, max: u32| ((f64::from(side) * scale).round() as u32).clamp(1, max);
-    (scaled(width, width_max), scaled(height, height_max))
-}
-
 /// The image in a size that is not larger.
 fn reduced(image: DynamicImage, width: u32, height: u32) -> RgbaImage {
     if (image.width(), image.height()) == (width, height) {
         return image.into_rgba8();
     }
-    // Much larger images are reduced quickly first, then well: otherwise a camera's picture would take seconds.
-    let is_much_larger = image.width() / 4 > width && image.height() / 4 > height;
-    let image = if is_much_larger { image.thumbnail_exact(width * 2, height * 2) } else { image };
+    let image = reduce_quickly(image, width, height);
     image.resize_exact(width, height, FilterType::CatmullRom).into_rgba8()
 }
 
