@@ -116,8 +116,8 @@ impl EventWriter<'_> {
         let topics = Some(usize::from(self.options.capabilities.empty_topic_name));
         let nulls = Some(usize::from(self.options.capabilities.notification_settings_null));
         match &to.event.body {
-            EventBody::Message { message, .. } => {
-                to.bytes(message::form(self, message), || message::encode(self, message));
+            EventBody::Message { message, context } => {
+                to.bytes(message::form(self, message), || message::encode(self, message, context));
             }
             EventBody::Flags { flag, op, messages, details } => {
                 to.fields(OWN, || update_message_flags::changed(self, *flag, *op, messages, details));

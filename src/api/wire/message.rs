@@ -58,6 +58,8 @@ pub struct MessageWriter<'d> {
     history: HistoryPolicy,
     /// Bytes of edit history that may still be written.
     history_left: usize,
+    /// The name of the messages' channel at the time of an event; the present one otherwise.
+    channel_name: Option<&'d str>,
     senders: Written<UserId>,
     places: Written<RecipientId>,
 }
@@ -76,9 +78,15 @@ impl<'d> MessageWriter<'d> {
             form,
             history,
             history_left,
+            channel_name: None,
             senders: Written::new(),
             places: Written::new(),
         }
+    }
+
+    /// Writes the messages of one channel with the name that it had, which a reader who has lost access since may know.
+    pub fn with_channel_name(self, channel_name: Option<&'d str>) -> Self {
+        Self { channel_name, ..self }
     }
 
     /// Estimated bytes of an encoded message.
@@ -225,7 +233,8 @@ impl<'d> MessageWriter<'d> {
             Place::Channel { channel, .. } => {
                 push_text_field(out, "type", "stream");
                 push_field(out, "stream_id", channel);
-                let name = self.directory.channel(*channel).map_or("", |channel| channel.name.as_str());
+                let name_now = || self.directory.channel(*channel).map_or("", |channel| channel.name.as_str());
+                let name = self.channel_name.unwrap_or_else(name_now);
                 push_text_field(out, "display_recipient", name);
             }
             Place::Direct => {

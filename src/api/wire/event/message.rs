@@ -4,6 +4,7 @@
 use super::writer::EventWriter;
 use crate::api::wire::message::{MessageForm, MessageWriter};
 use model::Message;
+use model::event::MessageContext;
 
 /// The form in which the queue gets messages, or none where the bytes cannot be shared with other queues.
 pub(super) fn form(writer: &EventWriter<'_>, message: &Message) -> Option<usize> {
@@ -14,10 +15,11 @@ pub(super) fn form(writer: &EventWriter<'_>, message: &Message) -> Option<usize>
     (!writer.is_restricted).then_some(form)
 }
 
-/// The event without its flags and number.
-pub(super) fn encode(writer: &EventWriter<'_>, message: &Message) -> Vec<u8> {
+/// The event without its flags and number. The channel has its name of then: the owner may have lost access since.
+pub(super) fn encode(writer: &EventWriter<'_>, message: &Message, context: &MessageContext) -> Vec<u8> {
     let form = MessageForm::of_queue(writer.options);
-    let mut messages = MessageWriter::new(writer.directory, Some(writer.owner), form);
+    let mut messages = MessageWriter::new(writer.directory, Some(writer.owner), form)
+        .with_channel_name(context.channel_name.as_deref());
     let mut out = Vec::with_capacity(messages.size_of(message));
     out.extend_from_slice(b"{\"type\":\"message\",\"message\":");
     messages.push(&mut out, message, None);

@@ -116,6 +116,18 @@ fn message_has_flags_and_local_id_of_queue() {
     assert_eq!(mine.event.encoded.iter().filter(|kept| kept.get().is_some()).count(), 2);
 }
 
+/// A user who was removed from a channel does not learn what it is named since.
+#[test]
+fn message_has_the_channel_name_of_its_time() {
+    let directory = fixture::directory();
+    let message = Arc::new(fixture::in_topic(319, "lunch"));
+    let sender = directory.user(message.sender).unwrap().clone();
+    let then = MessageContext { sender, channel_name: Some("before".into()), participants: Vec::new() };
+    let body = EventBody::Message { message, context: then };
+    let written = write_for(fixture::CORDELIA, &options(everything()), &[delivered(1, body)]);
+    assert_eq!(written[0]["message"]["display_recipient"], "before");
+}
+
 #[test]
 fn consecutive_equal_flag_changes_are_merged() {
     let add = |number, ids: &[u32]| delivered(number, flags_body(Flag::Read, FlagOp::Add, ids, vec![]));
