@@ -6,7 +6,7 @@
 use super::body::{BodyShare, DISCARDED_BYTES_MAX, RequestBody, broken_off, too_slow};
 use super::call::{Call, FromCall};
 use super::error::ApiError;
-use super::params::multipart::{Event, Multipart, Part, malformed};
+use super::params::multipart::{Event, Multipart, Part};
 use super::params::{BodyKind, Fields};
 use actix_web::http::header;
 use actix_web::web;
@@ -162,7 +162,7 @@ impl Received {
     fn begin(&mut self, part: Part) -> Result<(), ApiError> {
         self.part_count += 1;
         if self.part_count > PARTS_MAX {
-            return Err(malformed());
+            return Err(ApiError::bad_request(format!("Too many parts (maximum {PARTS_MAX}).")));
         }
         self.open = match part {
             Part::Field(name) => {

@@ -233,7 +233,8 @@ impl<'d> MessageWriter<'d> {
             Place::Channel { channel, .. } => {
                 push_text_field(out, "type", "stream");
                 push_field(out, "stream_id", channel);
-                let name_now = || self.directory.channel(*channel).map_or("", |channel| channel.name.as_str());
+                let name_now =
+                    || self.directory.channel(*channel).map_or("", |channel| channel.name.as_str());
                 let name = self.channel_name.unwrap_or_else(name_now);
                 push_text_field(out, "display_recipient", name);
             }
