@@ -285,6 +285,9 @@ pub enum RuleError {
     /// A user in a group-setting value does not exist or is deactivated.
     #[error("Invalid user ID: {id}")]
     InvalidMember { id: i64 },
+    /// In one group-setting value.
+    #[error("Too many users and groups in a group setting (maximum {limit}).")]
+    TooManyListed { limit: usize },
     /// The edge repeats `setting_name`.
     #[error("'{setting}' must be a system user group.")]
     SystemGroupRequired { setting: &'static str },

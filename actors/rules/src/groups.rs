@@ -33,6 +33,8 @@ pub const GROUPS_MAX: usize = 10_000;
 /// Maximum number of direct subgroups of all groups of an organization together. A change of a group's members is resolved
 /// for every group above it.
 pub const SUBGROUPS_MAX: usize = 5_000;
+/// Most members of all groups of an organization together, of each group its direct and indirect ones, which are in memory.
+pub const MEMBERSHIPS_MAX: usize = 5_000_000;
 
 /// Prefixes that are reserved for mentions and system groups.
 const NAME_PREFIXES_REFUSED: [&str; 5] = ["@", "role:", "user:", "stream:", "channel:"];
@@ -67,6 +69,21 @@ fn check_room_for_subgroups(dir: &Directory, more: usize) -> Result<(), RuleErro
     let present = || dir.groups().map(|group| group.subgroups.len()).sum::<usize>();
     if more > 0 && present() + more > SUBGROUPS_MAX {
         return Err(GroupError::TooManySubgroups { limit: SUBGROUPS_MAX }.into());
+    }
+    Ok(())
+}
+
+/// Whether the organization has room for more members of groups, where `groups` groups get the same ones: direct members and
+/// those of subgroups. `TooManyMembers`; users who are members already are counted once more.
+fn check_room_for_members(
+    dir: &Directory,
+    direct: usize,
+    subgroups: &BTreeSet<GroupId>,
+    groups: usize,
+) -> Result<(), RuleError> {
+    let added = direct + subgroups.iter().map(|group| dir.members_of(*group).len()).sum::<usize>();
+    if added > 0 && dir.membership_count() + added.saturating_mul(groups) > MEMBERSHIPS_MAX {
+        return Err(GroupError::TooManyMembers { limit: MEMBERSHIPS_MAX }.into());
     }
     Ok(())
 }
@@ -111,6 +128,7 @@ pub fn check_new_group(
     let subgroups = request.subgroups.iter().map(|id| Ok(active_group(dir, *id)?.id));
     let subgroups = subgroups.collect::<Result<BTreeSet<_>, RuleError>>()?;
     check_room_for_subgroups(dir, subgroups.len())?;
+    check_room_for_members(dir, request.members.len(), &subgroups, 1)?;
     let mut permissions = default_group_permissions(dir, Some(creator.id));
     for (permission, proposed) in &request.permissions {
         permission.set(&mut permissions, check_group_setting(dir, permission.rule(), proposed)?);

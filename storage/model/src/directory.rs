@@ -66,6 +66,8 @@ pub struct Roots {
     groups_by_name: HashMap<String, GroupId>,
     /// All direct and indirect members by group: a permission check is one lookup.
     group_members: OrdMap<GroupId, OrdSet<UserId>>,
+    /// The lengths of all these sets together.
+    membership_count: usize,
     /// The groups that directly contain a group: what a change of its members reaches.
     supergroups: OrdMap<GroupId, OrdSet<GroupId>>,
     subscribers: OrdMap<ChannelId, Subscribers>,

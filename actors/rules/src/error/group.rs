@@ -21,6 +21,9 @@ pub enum GroupError {
     /// Of all groups of the organization together.
     #[error("Too many subgroups in this organization (maximum {limit}).")]
     TooManySubgroups { limit: usize },
+    /// Of all groups of the organization together, members of their subgroups included.
+    #[error("Too many members of user groups in this organization (maximum {limit}).")]
+    TooManyMembers { limit: usize },
     #[error("No new data supplied")]
     NothingNew,
     #[error(

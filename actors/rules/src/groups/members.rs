@@ -1,6 +1,6 @@
 //! Who may be added to and removed from a user group (docs/api/groups.md#change-members).
 
-use super::{access_group, active_member, check_room_for_subgroups, manages_group};
+use super::{access_group, active_member, check_room_for_members, check_room_for_subgroups, manages_group};
 use crate::error::{GroupError, RuleError};
 use crate::permissions::group_setting::active_group;
 use model::{Directory, GroupId, User, UserGroup, UserId};
@@ -80,7 +80,7 @@ fn check_change<'d>(
         change.removed.insert(user.ok_or(GroupError::MemberMissing { id: *id })?);
     }
     // Groups that may not be below this one.
-    let above = match request.add_subgroups.is_empty() {
+    let above = match request.add.is_empty() && request.add_subgroups.is_empty() {
         true => BTreeSet::new(),
         false => dir.group_and_supergroups(group.id),
     };
@@ -100,6 +100,7 @@ fn check_change<'d>(
     }
     let more = change.added_subgroups.len().saturating_sub(change.removed_subgroups.len());
     check_room_for_subgroups(dir, more)?;
+    check_room_for_members(dir, change.added.len(), &change.added_subgroups, above.len())?;
     Ok((group, change))
 }
 

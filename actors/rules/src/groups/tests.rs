@@ -261,6 +261,26 @@ fn an_organization_has_limited_groups_and_subgroups() {
     assert_eq!(create(&dir, Vec::new()), Err(GroupError::TooMany { limit: GROUPS_MAX }.into()));
 }
 
+/// The number that is compared with the limit: a group with two more members in it and in all groups that contain it.
+#[test]
+fn an_organization_has_limited_members_of_groups() {
+    let dir = directory();
+    let room = |direct, subgroups: &[GroupId], groups| {
+        check_room_for_members(&dir, direct, &subgroups.iter().copied().collect(), groups)
+    };
+    let left = MEMBERSHIPS_MAX - dir.membership_count();
+    let cooks = dir.members_of(COOKS).len();
+    assert!(cooks > 0);
+    let full = Err(RuleError::from(GroupError::TooManyMembers { limit: MEMBERSHIPS_MAX }));
+    assert_eq!((room(left, &[], 1), room(left + 1, &[], 1)), (Ok(()), full.clone()));
+    assert_eq!(
+        (room(left - cooks, &[COOKS], 1), room(left - cooks + 1, &[COOKS], 1)),
+        (Ok(()), full.clone())
+    );
+    assert_eq!((room(left / 2, &[], 2), room(left / 2 + 1, &[], 2)), (Ok(()), full));
+    assert_eq!(room(0, &[], 100), Ok(()));
+}
+
 #[test]
 fn groups_in_use_cannot_be_deactivated() {
     let mut dir = directory();

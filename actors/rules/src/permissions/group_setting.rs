@@ -115,6 +115,9 @@ fn ids(value: &Value) -> Option<Vec<i64>> {
     value.as_array()?.iter().map(Value::as_i64).collect()
 }
 
+/// Most users and groups that the value of one setting may list; a user group has room for more.
+pub const LISTED_MAX: usize = 1_000;
+
 /// Looks the ids up and checks that the setting may have this value. The result is normalized, see `normal_form`.
 pub fn check_group_setting(
     dir: &Directory,
@@ -147,6 +150,9 @@ pub fn check_group_setting(
 }
 
 fn listed(dir: &Directory, members: &[i64], subgroups: &[i64]) -> Result<GroupSetting, RuleError> {
+    if members.len() + subgroups.len() > LISTED_MAX {
+        return Err(RuleError::TooManyListed { limit: LISTED_MAX });
+    }
     let groups =
         subgroups.iter().map(|id| Ok(active_group(dir, *id)?.id)).collect::<Result<_, RuleError>>()?;
     let active_user = |id: &i64| {
@@ -265,6 +271,12 @@ mod tests {
                 listed(&[5, 4, 4], &[]),
                 Ok(GroupSetting::Anonymous { members: vec![UserId(4), UserId(5)], subgroups: vec![] }),
             ),
+            (
+                remove,
+                listed(&[4; LISTED_MAX], &[]),
+                Ok(GroupSetting::Anonymous { members: vec![UserId(4)], subgroups: vec![] }),
+            ),
+            (remove, listed(&[4; LISTED_MAX], &[3]), Err(RuleError::TooManyListed { limit: LISTED_MAX })),
             (remove, listed(&[9], &[]), Err(RuleError::InvalidMember { id: 9 })),
             (remove, listed(&[4], &[99]), Err(RuleError::InvalidUserGroup)),
             (administer, json!(7), forbidden("can_administer_channel_group", "role:everyone")),

@@ -33,6 +33,11 @@ impl Directory {
         self.groups.len()
     }
 
+    /// Number of members of all groups together: of each group its direct and indirect ones.
+    pub fn membership_count(&self) -> usize {
+        self.membership_count
+    }
+
     /// Whether a user is a direct or indirect member of a group.
     pub fn is_in_group(&self, group: GroupId, user: UserId) -> bool {
         self.group_members.get(&group).is_some_and(|members| members.contains(&user))
@@ -152,7 +157,9 @@ impl Directory {
     /// Propagates a difference from a group to every group that contains it.
     fn resolve_above(&mut self, changed: GroupId, added: &OrdSet<UserId>, removed: &OrdSet<UserId>) {
         for group in self.upwards(changed) {
-            let mut members = self.group_members.remove(&group).unwrap_or_default().union(added.clone());
+            let before = self.group_members.remove(&group).unwrap_or_default();
+            self.membership_count -= before.len();
+            let mut members = before.union(added.clone());
             let Some(record) = self.groups.get(&group) else { continue };
             let stays = |user: &UserId| {
                 let mut below = record.subgroups.iter();
@@ -162,6 +169,7 @@ impl Directory {
             for user in lost {
                 members.remove(&user);
             }
+            self.membership_count += members.len();
             self.group_members.insert(group, members);
         }
     }

@@ -27,6 +27,8 @@ fn assert_resolved(directory: &Directory) {
         let resolved: BTreeSet<UserId> = directory.members_of(record.id).into_iter().collect();
         assert_eq!(resolved, walked(directory, record.id), "group {}", record.id.0);
     }
+    let all: usize = directory.groups().map(|record| directory.members_of(record.id).len()).sum();
+    assert_eq!(directory.membership_count(), all);
 }
 
 #[test]
