@@ -38,6 +38,7 @@ use actix::ArbiterHandle;
 use actix::prelude::*;
 use model::{Directory, EventNumber, Fact, Frame, RealmId, Sequence, User};
 use parking_lot::{Mutex, RwLock};
+use rules::error::OrganizationError;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::rc::Rc;
@@ -273,7 +274,7 @@ impl Server {
     /// they are committed before the organization can be used.
     ///
     /// # Errors
-    /// `Rule` for a bad subdomain or one in use, `Storage`.
+    /// `Rule` with `SettingInvalid` for a bad subdomain and with `SubdomainInUse` for one in use, `Storage`.
     pub async fn create_realm(
         &self,
         new: NewRealm,
@@ -286,7 +287,7 @@ impl Server {
         // One at a time: it takes the next free id.
         let _guard = self.creating.lock().await;
         if self.realm_by_subdomain(&new.subdomain).is_some() {
-            return Err(rules::RuleError::SettingInvalid { name: "subdomain".into() }.into());
+            return Err(rules::RuleError::from(OrganizationError::subdomain_in_use(&new.subdomain)).into());
         }
         let _making = self.making().await;
         let id = self.new_id(&new.subdomain).await?;

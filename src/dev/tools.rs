@@ -20,6 +20,8 @@ pub struct DevTools {
     /// What new organizations get, unless they are given a seed of their own.
     pub seed: Arc<SeedDocument>,
     pub kept_seeds: KeptSeeds,
+    /// The number in the newest subdomain `test-{number}`. Held while an organization is made.
+    pub last_number: tokio::sync::Mutex<u32>,
     /// The seeds of organizations that have one of their own.
     own_seeds: Mutex<HashMap<RealmId, Arc<SeedDocument>>>,
 }
@@ -35,6 +37,7 @@ impl DevTools {
             calls: CallLog::default(),
             seed: seed.unwrap_or_else(|| Arc::new(begun())),
             kept_seeds,
+            last_number: tokio::sync::Mutex::default(),
             own_seeds: Mutex::default(),
         }
     }

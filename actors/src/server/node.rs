@@ -5,6 +5,7 @@ use crate::cluster::{Cluster, failed};
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use model::RealmId;
+use rules::error::OrganizationError;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use storage::folder::SECRET_BYTES;
@@ -82,7 +83,7 @@ impl Server {
     /// An id for a new organization; in a cluster it is in the directory from here on, as this node's.
     pub(super) async fn new_id(&self, subdomain: &str) -> Result<RealmId, DomainError> {
         let Some(cluster) = self.cluster().cloned() else { return self.free_id(None) };
-        let in_use = || rules::RuleError::SettingInvalid { name: "subdomain".into() }.into();
+        let in_use = || rules::RuleError::from(OrganizationError::subdomain_in_use(subdomain)).into();
         let name = subdomain.to_owned();
         let made = tokio::task::spawn_blocking(move || cluster.make(&name)).await;
         let made = made.map_err(|error| DomainError::Storage(error.to_string()))?;

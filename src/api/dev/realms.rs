@@ -3,9 +3,12 @@
 
 use super::tools;
 use crate::dev::seed::{SeedDocument, SeedError};
+use crate::dev::tools::DevTools;
 use crate::dev::{new_seeded, store_files};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, reply};
-use actors::DomainError;
+use actors::{DomainError, RealmHandle};
+use rules::RuleError;
+use rules::error::OrganizationError;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -48,19 +51,11 @@ struct SampleUser<'a> {
 /// Creates an organization, and returns its address and its users with their API keys.
 pub async fn create(app: App, Params(new): Params<NewOrganization>) -> HandlerResult {
     let tools = tools(&app)?;
-    let number = app.server.realms().len();
-    if number >= REALMS_MAX {
-        return Err(ApiError::bad_request(format!("There are {REALMS_MAX} organizations already")));
-    }
-    let subdomain = new.subdomain.unwrap_or_else(|| format!("test-{number}"));
     let seed = new.seed.unwrap_or_else(|| tools.seed.clone());
-    if app.server.realm_by_subdomain(&subdomain).is_some() {
-        return Err(ApiError::bad_request(format!("The subdomain {subdomain} is in use")));
-    }
-    let realm = new_seeded(&app.server, &subdomain, &seed).await?;
+    let realm = make(&app, tools, new.subdomain, &seed).await?;
     store_files(&app.blobs, realm.id(), &seed).await?;
     tools.set_seed(realm.id(), seed).map_err(|error| DomainError::Storage(error.to_string()))?;
-    let directory = realm.directory();
+    let (directory, subdomain) = (realm.directory(), realm.subdomain());
     let url = app.hosts.url(&realm, None);
     let users = directory.users().filter(|user| user.is_active && !user.is_system_bot());
     let users = users.map(|user| SampleUser {
@@ -72,4 +67,33 @@ pub async fn create(app: App, Params(new): Params<NewOrganization>) -> HandlerRe
     });
     let host = url.split_once("://").map_or(url.as_str(), |(_, host)| host);
     reply(&SampleRealm { subdomain: &subdomain, url: &url, host, users: users.collect() })
+}
+
+/// Makes an organization with the subdomain that was asked for, otherwise with the next number that is free. Calls wait for
+/// each other, so that there are never more than [`REALMS_MAX`] and each number is used once.
+async fn make(
+    app: &App,
+    tools: &DevTools,
+    asked: Option<String>,
+    seed: &SeedDocument,
+) -> Result<RealmHandle, ApiError> {
+    let mut last_number = tools.last_number.lock().await;
+    if app.server.realms().len() >= REALMS_MAX {
+        return Err(ApiError::bad_request(format!("There are {REALMS_MAX} organizations already")));
+    }
+    if let Some(subdomain) = asked {
+        return Ok(new_seeded(&app.server, &subdomain, seed).await?);
+    }
+    loop {
+        *last_number += 1;
+        let subdomain = format!("test-{last_number}");
+        if app.server.realm_by_subdomain(&subdomain).is_some() {
+            continue;
+        }
+        match new_seeded(&app.server, &subdomain, seed).await {
+            // The command line makes organizations too.
+            Err(DomainError::Rule(RuleError::Organization(OrganizationError::SubdomainInUse { .. }))) => {}
+            made => return Ok(made?),
+        }
+    }
 }

@@ -1,7 +1,13 @@
 //! `POST /dev/realms`.
 
-use crate::support::TestServer;
+use crate::support::{Params, TestServer};
+use futures_util::future::join_all;
 use serde_json::json;
+use std::collections::HashSet;
+
+/// An organization that is made within a moment.
+const SMALL: &str = r#"{"name": "Acme", "email_domain": "acme.example", "creator": "olga@acme.example",
+    "users": [{"email": "olga@acme.example", "full_name": "Olga", "role": "owner"}]}"#;
 
 #[tokio::test]
 async fn new_organization_is_a_sample_of_its_own() {
@@ -17,12 +23,12 @@ async fn new_organization_is_a_sample_of_its_own() {
     assert_ne!(hamlet["api_key"], there.key);
     there.key = hamlet["api_key"].as_str().unwrap().to_owned();
     let narrow = json!([["channel", "Verona"], ["topic", "there"]]);
-    let message: crate::support::Params<'_> =
+    let message: Params<'_> =
         &[("type", &"channel"), ("to", &"Verona"), ("topic", &"there"), ("content", &"only there")];
     there.post("/messages", message).header("Host", host).ok().await;
     assert!(t.user("hamlet").message_ids(narrow).await.is_empty());
 
-    let fault: crate::support::Params<'_> =
+    let fault: Params<'_> =
         &[("path", &"*/users/me"), ("kind", &"error"), ("code", &"BAD_NARROW")];
     t.anonymous().post("/dev/faults", fault).header("Host", host).ok().await;
     t.user("hamlet").get("/users/me", &[]).ok().await;
@@ -36,4 +42,29 @@ async fn subdomain_can_be_chosen_once() {
     assert_eq!(made["subdomain"], "acme");
     t.anonymous().post("/dev/realms", &[("subdomain", &"acme")]).bad("The subdomain acme is in use").await;
     assert_eq!(t.anonymous().post("/dev/realms", &[("subdomain", &"not a name!")]).await.status, 400);
+}
+
+#[tokio::test]
+async fn organizations_made_at_the_same_time_have_subdomains_of_their_own() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
+    anonymous.post("/dev/realms", &[("subdomain", &"test-2"), ("seed", &SMALL)]).ok().await;
+    let made = join_all((0..50).map(|_| anonymous.post("/dev/realms", &[("seed", &SMALL)]).ok())).await;
+    let subdomains: HashSet<&str> = made.iter().map(|made| made["subdomain"].as_str().unwrap()).collect();
+    assert_eq!(subdomains.len(), 50, "{subdomains:?}");
+    assert!(subdomains.contains("test-1") && !subdomains.contains("test-2"), "{subdomains:?}");
+    let keys: HashSet<&str> = made.iter().map(|made| made["users"][0]["api_key"].as_str().unwrap()).collect();
+    assert_eq!(keys.len(), 50);
+}
+
+#[tokio::test]
+async fn subdomain_that_is_asked_for_at_the_same_time_is_in_use_for_all_but_one() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
+    let parameters: Params<'_> = &[("subdomain", &"acme"), ("seed", &SMALL)];
+    let calls = (0..10).map(|_| anonymous.post("/dev/realms", parameters).into_future());
+    let answers = join_all(calls).await;
+    let refused = answers.iter().filter(|answer| answer.status == 400);
+    let refusals: Vec<&str> = refused.map(|answer| answer.body["msg"].as_str().unwrap()).collect();
+    assert_eq!(refusals, ["The subdomain acme is in use"; 9]);
 }

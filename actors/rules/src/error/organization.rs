@@ -1,8 +1,11 @@
-//! Why a domain, linkifier or playground of an organization is refused.
+//! Why a new organization, or a domain, linkifier or playground of one is refused.
 
 /// A refusal. The display text is exactly what a client reads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OrganizationError {
+    /// Another organization of the server has the subdomain.
+    #[error("The subdomain {subdomain} is in use")]
+    SubdomainInUse { subdomain: String },
     #[error("Invalid domain: {why}")]
     DomainInvalid { why: &'static str },
     /// `name` is in lower case.
@@ -24,6 +27,11 @@ pub enum OrganizationError {
 }
 
 impl OrganizationError {
+    /// The refusal of a subdomain that another organization has.
+    pub fn subdomain_in_use(subdomain: &str) -> Self {
+        Self::SubdomainInUse { subdomain: subdomain.to_owned() }
+    }
+
     /// The refusal of one parameter.
     pub fn field(field: &'static str, why: impl Into<String>) -> Self {
         Self::FieldInvalid { field, why: why.into() }
