@@ -100,6 +100,18 @@ impl Hosts {
         }
     }
 
+    /// The URL of the organization with a subdomain, without a slash at its end, for the sender of a request.
+    ///
+    /// Based on the configured public URL; without one it has the port of the request's `Host` header, which a container or a
+    /// proxy may have mapped to that of the listening address.
+    pub fn url_for_sender(&self, subdomain: &str, host: Option<&str>) -> String {
+        let host = host.filter(|host| self.external.is_none() && !subdomain.is_empty() && is_plain(host));
+        match host.and_then(|host| host.strip_prefix(without_port(host))) {
+            Some(port) => format!("{}://{subdomain}.localhost{port}", self.scheme),
+            None => self.url_of(subdomain),
+        }
+    }
+
     /// The subdomain of a host name; empty for the server's own name, `None` for unknown names.
     fn subdomain<'h>(&self, host: &'h str) -> Option<&'h str> {
         self.names.iter().find_map(|name| match host.strip_suffix(name.as_str())? {
@@ -230,6 +242,25 @@ mod tests {
             assert_eq!(hosts.subdomain(host), subdomain, "{host}");
         }
         assert!(!hosts.is_lenient);
+    }
+
+    #[test]
+    fn url_for_the_sender_of_a_request_has_the_port_of_its_host() {
+        let local = hosts("", "127.0.0.1:9991");
+        let cases = [
+            (Some("127.0.0.1:49153"), "http://acme.localhost:49153"),
+            (Some("[::1]:49153"), "http://acme.localhost:49153"),
+            (Some("millstream:49153"), "http://acme.localhost:49153"),
+            (Some("localhost"), "http://acme.localhost"),
+            (Some("a b:1"), "http://acme.localhost:9991"),
+            (None, "http://acme.localhost:9991"),
+        ];
+        for (host, url) in cases {
+            assert_eq!(local.url_for_sender("acme", host), url, "{host:?}");
+        }
+        assert_eq!(local.url_for_sender("", Some("localhost:1")), "http://127.0.0.1:9991");
+        let public = hosts("http://millstream:9991", "0.0.0.0:9991");
+        assert_eq!(public.url_for_sender("acme", Some("127.0.0.1:49153")), "http://acme.millstream:9991");
     }
 
     #[test]

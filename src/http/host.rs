@@ -1,4 +1,4 @@
-//! The organization that a request is sent to, as arguments of handlers.
+//! The organization that a request is sent to and its `Host` header, as arguments of handlers.
 
 use super::call::{Call, FromCall};
 use super::error::{ApiError, Code};
@@ -31,5 +31,14 @@ impl FromCall for RealmUrl {
     fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let Realm(realm) = Realm::from_call(call)?;
         Ok(Self(call.app.hosts.url(&realm, call.header(HOST))))
+    }
+}
+
+/// The `Host` header, if the request has one.
+pub struct HostHeader(pub Option<String>);
+
+impl FromCall for HostHeader {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
+        Ok(Self(call.header(HOST).map(str::to_owned)))
     }
 }

@@ -5,7 +5,7 @@ use super::tools;
 use crate::dev::seed::{SeedDocument, SeedError};
 use crate::dev::tools::DevTools;
 use crate::dev::{new_seeded, store_files};
-use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, reply};
+use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, HostHeader, Params, reply};
 use actors::{DomainError, RealmHandle};
 use rules::RuleError;
 use rules::error::OrganizationError;
@@ -49,14 +49,18 @@ struct SampleUser<'a> {
 }
 
 /// Creates an organization, and returns its address and its users with their API keys.
-pub async fn create(app: App, Params(new): Params<NewOrganization>) -> HandlerResult {
+pub async fn create(
+    app: App,
+    HostHeader(host): HostHeader,
+    Params(new): Params<NewOrganization>,
+) -> HandlerResult {
     let tools = tools(&app)?;
     let seed = new.seed.unwrap_or_else(|| tools.seed.clone());
     let realm = make(&app, tools, new.subdomain, &seed).await?;
     store_files(&app.blobs, realm.id(), &seed).await?;
     tools.set_seed(realm.id(), seed).map_err(|error| DomainError::Storage(error.to_string()))?;
     let (directory, subdomain) = (realm.directory(), realm.subdomain());
-    let url = app.hosts.url(&realm, None);
+    let url = app.hosts.url_for_sender(&subdomain, host.as_deref());
     let users = directory.users().filter(|user| user.is_active && !user.is_system_bot());
     let users = users.map(|user| SampleUser {
         user_id: user.id.0,

@@ -28,8 +28,7 @@ async fn new_organization_is_a_sample_of_its_own() {
     there.post("/messages", message).header("Host", host).ok().await;
     assert!(t.user("hamlet").message_ids(narrow).await.is_empty());
 
-    let fault: Params<'_> =
-        &[("path", &"*/users/me"), ("kind", &"error"), ("code", &"BAD_NARROW")];
+    let fault: Params<'_> = &[("path", &"*/users/me"), ("kind", &"error"), ("code", &"BAD_NARROW")];
     t.anonymous().post("/dev/faults", fault).header("Host", host).ok().await;
     t.user("hamlet").get("/users/me", &[]).ok().await;
     assert_eq!(there.get("/users/me", &[]).header("Host", host).await.status, 400);
@@ -67,4 +66,13 @@ async fn subdomain_that_is_asked_for_at_the_same_time_is_in_use_for_all_but_one(
     let refused = answers.iter().filter(|answer| answer.status == 400);
     let refusals: Vec<&str> = refused.map(|answer| answer.body["msg"].as_str().unwrap()).collect();
     assert_eq!(refusals, ["The subdomain acme is in use"; 9]);
+}
+
+#[tokio::test]
+async fn address_of_an_organization_has_the_port_that_the_server_was_called_at() {
+    let t = TestServer::builder().development().start().await;
+    let call = t.anonymous().post("/dev/realms", &[("seed", &SMALL)]);
+    let made = call.header("Host", "127.0.0.1:49153").ok().await;
+    assert_eq!(made["host"], "test-1.localhost:49153");
+    assert_eq!(made["url"], "http://test-1.localhost:49153");
 }
