@@ -46,7 +46,7 @@ impl KeptSeeds {
     /// The seed of an organization, or the server's own.
     pub fn read(&self, realm: Option<RealmId>) -> Option<SeedDocument> {
         let text = fs::read_to_string(self.path(realm)?).ok()?;
-        let seed = SeedDocument::read(&text);
+        let seed = SeedDocument::read_used(&text);
         // An earlier version may have written it.
         seed.inspect_err(|error| tracing::warn!(%error, "the seed in the data folder cannot be read")).ok()
     }
@@ -103,6 +103,19 @@ mod tests {
         assert_eq!(kept.read(Some(RealmId(2))), Some(SeedDocument::empty()));
         let mode = fs::metadata(folder.path().join("seeds/server.toml")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn kept_seed_that_is_refused_by_now_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = KeptSeeds::new(folder.path(), true);
+        let sample = SeedDocument::sample();
+        let mut groups = sample.groups.clone();
+        groups.iter_mut().for_each(|group| group.name.insert_str(0, "role:"));
+        let earlier = SeedDocument { groups, ..sample };
+        assert!(SeedDocument::read(&earlier.to_toml()).is_err());
+        kept.write(None, &earlier).unwrap();
+        assert_eq!(kept.read(None), Some(earlier));
     }
 
     #[test]

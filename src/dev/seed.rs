@@ -2,9 +2,11 @@
 //! `dev --seed` reads (docs/dev-server.md#seeds).
 
 mod check;
+mod check_lists;
 mod content;
 mod convert;
 mod document_path;
+mod mistake;
 mod read;
 mod sample;
 

@@ -4,7 +4,7 @@
 
 mod values;
 
-pub use values::{ProfileEntry, check_entries, check_may_fill_in, check_value};
+pub use values::{ProfileEntry, check_entries, check_may_fill_in, check_text, check_value};
 
 use crate::error::{PersonalError, RuleError};
 use crate::names::check_length;

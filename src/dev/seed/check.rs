@@ -1,14 +1,17 @@
 //! What a seed must fulfil beyond its form: names that exist, texts within the limits of the API.
 
-use super::content::{Audience, Change, Channel, Message, RoleName, SeedDocument, User, Value};
-use super::document_path::{At, DocumentPath};
+use super::check_lists::check_lists;
+use super::content::{Audience, Change, Channel, FieldName, Message, RoleName, SeedDocument, User, Value};
+use super::document_path::At;
+use super::mistake::{Checked, Mistake, Unique, accepted, each, refuse, stored_as_written};
+use rules::RuleError;
 use rules::address_list::is_address;
-use rules::content::CONTENT_LENGTH_MAX;
-use rules::names::{CHANNEL_NAME_LENGTH_MAX, parse_full_name};
+use rules::content::{CONTENT_LENGTH_MAX, parse_content};
+use rules::names::{parse_channel_name, parse_description, parse_full_name};
 use rules::passwords::PASSWORD_LENGTH_MAX;
 use rules::reactions::find_emoji;
 use rules::settings::{Setting, realm_setting, user_setting};
-use rules::topics::TOPIC_LENGTH_MAX;
+use rules::topics::{TOPIC_LENGTH_MAX, parse_topic};
 use std::collections::{BTreeMap, HashSet};
 
 /// The most people and bots of a seed.
@@ -21,23 +24,6 @@ const MESSAGES_MAX: usize = 50_000;
 const ENTRIES_MAX: usize = 1_000;
 /// The shortest password that is too long, in characters.
 const PASSWORD_LENGTH_OVER: usize = PASSWORD_LENGTH_MAX + 1;
-
-/// A mistake, and where it is.
-pub(super) struct Mistake {
-    pub why: String,
-    pub path: DocumentPath,
-}
-
-type Checked = Result<(), Mistake>;
-
-fn refuse(at: &At<'_>, why: impl Into<String>) -> Checked {
-    Err(Mistake { why: why.into(), path: at.path() })
-}
-
-/// Checks the entries of a list.
-fn each<T>(at: &At<'_>, list: &[T], check: impl Fn(&At<'_>, &T) -> Checked) -> Checked {
-    list.iter().enumerate().try_for_each(|(number, item)| check(&at.entry(number), item))
-}
 
 /// Checks everything; the first mistake is the error.
 pub(super) fn check(seed: &SeedDocument) -> Checked {
@@ -66,13 +52,17 @@ pub(super) fn check(seed: &SeedDocument) -> Checked {
     })?;
     each(&document.key("profile_fields"), &seed.profile_fields, |at, field| {
         let values = at.key("values");
-        field.values.keys().try_for_each(|email| names.person(&values.name(email), email))
+        field.values.iter().try_for_each(|(email, value)| {
+            names.person(&values.name(email), email)?;
+            if field.kind == FieldName::Person { names.person(&values.key(email), value) } else { Ok(()) }
+        })
     })?;
     each(&document.key("emoji"), &seed.emoji, |at, emoji| names.person(&at.key("author"), &emoji.author))?;
     each(&document.key("files"), &seed.files, |at, file| {
         names.person(&at.key("owner"), &file.owner)?;
         check_file_path(&at.key("path"), &file.path)
     })?;
+    check_lists(seed)?;
     each(&document.key("seen"), &seed.seen, |at, seen| names.person(&at.key("email"), &seen.email))?;
     each(&document.key("channels"), &seed.channels, |at, channel| check_channel(at, channel, seed, &names))?;
     check_threads(seed, &names)
@@ -108,20 +98,6 @@ fn check_sizes(seed: &SeedDocument) -> Checked {
     Ok(())
 }
 
-/// Names of which no two may differ only in case.
-#[derive(Default)]
-struct Unique<'s> {
-    exact: HashSet<&'s str>,
-    folded: HashSet<String>,
-}
-
-impl<'s> Unique<'s> {
-    fn add(&mut self, at: &At<'_>, name: &'s str, why: impl FnOnce() -> String) -> Checked {
-        self.exact.insert(name);
-        if self.folded.insert(name.to_lowercase()) { Ok(()) } else { refuse(at, why()) }
-    }
-}
-
 /// The accounts, channels and emoji of a seed.
 struct Names<'s> {
     people: HashSet<&'s str>,
@@ -137,13 +113,18 @@ impl<'s> Names<'s> {
         let own_bots = seed.bots.iter().map(|bot| (bot.email.as_str(), bot.full_name.as_str()));
         let places = (0..).map(|number| users.entry(number)).zip(people.clone());
         let places = places.chain((0..).map(|number| bots.entry(number)).zip(own_bots));
-        let mut accounts = Unique::default();
+        let are_unique = seed.settings.get("require_unique_names") == Some(&Value::Flag(true));
+        let (mut accounts, mut full_names) = (Unique::default(), Unique::default());
         for (at, (email, full_name)) in places {
             if !is_address(email) {
                 refuse(&at.key("email"), format!("`{email}` is not an e-mail address"))?;
             }
             if let Err(error) = parse_full_name(full_name) {
                 refuse(&at.key("full_name"), format!("the name of {email} cannot be used: {error}"))?;
+            }
+            stored_as_written(&at.key("full_name"), full_name, parse_full_name(full_name))?;
+            if are_unique {
+                full_names.add(&at.key("full_name"), full_name, || RuleError::NameTaken.to_string())?;
             }
             accounts.add(&at.key("email"), email, || format!("two accounts have the address {email}"))?;
         }
@@ -256,7 +237,17 @@ fn check_file_path(at: &At<'_>, path: &str) -> Checked {
 }
 
 fn check_channel(at: &At<'_>, channel: &Channel, seed: &SeedDocument, names: &Names<'_>) -> Checked {
-    check_length(&at.key("name"), "the name of a channel", &channel.name, CHANNEL_NAME_LENGTH_MAX)?;
+    stored_as_written(&at.key("name"), &channel.name, parse_channel_name(&channel.name))?;
+    accepted(&at.key("description"), parse_description(&channel.description))?;
+    if channel.private && channel.web_public {
+        refuse(&at.key("web_public"), "a private channel cannot be web-public")?;
+    }
+    if channel.private && channel.default {
+        refuse(&at.key("default"), RuleError::DefaultChannelPrivate.to_string())?;
+    }
+    if !channel.private && !channel.shared_history {
+        refuse(&at.key("shared_history"), "only private channels can have a history that is not shared")?;
+    }
     if let Some(folder) = &channel.folder
         && !seed.folders.iter().any(|known| known.name == *folder)
     {
@@ -275,7 +266,7 @@ fn check_threads(seed: &SeedDocument, names: &Names<'_>) -> Checked {
             refuse(&at.key("channel"), format!("there is no channel {}", topic.channel))?;
         }
         if !topic.name.is_empty() {
-            check_length(&at.key("name"), "the name of a topic", &topic.name, TOPIC_LENGTH_MAX)?;
+            check_topic(&at.key("name"), "the name of a topic", &topic.name)?;
         }
         let writers = &topic.writers;
         each(&at.key("writers"), writers, |at, email| names.account(at, email))?;
@@ -286,7 +277,7 @@ fn check_threads(seed: &SeedDocument, names: &Names<'_>) -> Checked {
     })?;
     each(&document.key("conversations"), &seed.conversations, |at, conversation| {
         let people = &conversation.people;
-        each(&at.key("people"), people, |at, email| names.account(at, email))?;
+        check_people(&at.key("people"), people, names)?;
         let list = at.key("messages");
         check_messages(&list, &conversation.messages, people, names)?;
         each(&list, &conversation.messages, |at, message| match message {
@@ -320,8 +311,27 @@ fn check_messages(at: &At<'_>, messages: &[Message], writers: &[String], names: 
     })
 }
 
+/// The people of a conversation, each once.
+fn check_people(at: &At<'_>, people: &[String], names: &Names<'_>) -> Checked {
+    let mut known = HashSet::new();
+    for (number, email) in people.iter().enumerate() {
+        let at = at.entry(number);
+        names.account(&at, email)?;
+        if !known.insert(email) {
+            refuse(&at, format!("{email} is in `people` twice"))?;
+        }
+    }
+    Ok(())
+}
+
 fn check_text(at: &At<'_>, text: &str) -> Checked {
-    check_length(at, "the text of a message", text, CONTENT_LENGTH_MAX)
+    check_length(at, "the text of a message", text, CONTENT_LENGTH_MAX)?;
+    accepted(at, parse_content(text)).map(drop)
+}
+
+fn check_topic(at: &At<'_>, what: &str, topic: &str) -> Checked {
+    check_length(at, what, topic, TOPIC_LENGTH_MAX)?;
+    stored_as_written(at, topic, parse_topic(topic))
 }
 
 fn check_change(at: &At<'_>, change: &Change, messages: usize, names: &Names<'_>) -> Checked {
@@ -342,7 +352,7 @@ fn check_change(at: &At<'_>, change: &Change, messages: usize, names: &Names<'_>
         Change::Moved { by, topic } => {
             let at = at.key("moved");
             names.person(&at.key("by"), by)?;
-            check_length(&at.key("topic"), "the new topic", topic, TOPIC_LENGTH_MAX)
+            check_topic(&at.key("topic"), "the new topic", topic)
         }
         Change::Reacted { message, by, emoji } => {
             let at = at.key("reacted");

@@ -29,28 +29,45 @@ impl SeedDocument {
         if text.len() > SEED_BYTES_MAX {
             return Err(SeedError::TooLarge);
         }
-        let mut document: Self = match text.trim_start().starts_with('{') {
-            true => serde_json::from_str(text).map_err(|error| SeedError::At {
-                line: error.line(),
-                column: error.column(),
-                why: without_position(&error.to_string()),
-            })?,
-            false => toml::from_str(text).map_err(|error| {
-                let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-                SeedError::At { line, column, why: error.message().to_owned() }
-            })?,
-        };
+        let document = Self::parse(text)?;
         check(&document).map_err(|mistake| {
             let (line, column) = position(text, mistake.path.find(text));
             SeedError::At { line, column, why: mistake.why }
         })?;
-        for user in &mut document.users {
+        document.with_passwords()
+    }
+
+    /// Reads a seed that an organization was made from, perhaps by an earlier version, which checked less.
+    ///
+    /// # Errors
+    /// `At` for what is not a seed, `System`.
+    pub fn read_used(text: &str) -> Result<Self, SeedError> {
+        Self::parse(text)?.with_passwords()
+    }
+
+    fn parse(text: &str) -> Result<Self, SeedError> {
+        match text.trim_start().starts_with('{') {
+            true => serde_json::from_str(text).map_err(|error| SeedError::At {
+                line: error.line(),
+                column: error.column(),
+                why: without_position(&error.to_string()),
+            }),
+            false => toml::from_str(text).map_err(|error| {
+                let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+                SeedError::At { line, column, why: error.message().to_owned() }
+            }),
+        }
+    }
+
+    /// The seed with the hashes of its passwords.
+    fn with_passwords(mut self) -> Result<Self, SeedError> {
+        for user in &mut self.users {
             user.password_hash = match (&user.password, known_hash(&user.email)) {
                 (None, Some(hash)) => hash.to_owned(),
                 (password, _) => actors::login::hash_test_password(password.as_ref().unwrap_or(&user.email))?,
             };
         }
-        Ok(document)
+        Ok(self)
     }
 
     /// The seed as a TOML file.

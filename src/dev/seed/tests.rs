@@ -190,3 +190,97 @@ fn messages_of_conversations_cannot_be_moved() {
     let error = SeedDocument::read(&format!("{START}{OLGA}{more}")).unwrap_err().to_string();
     assert!(error.starts_with("line 11, column 12: messages of a conversation have no topic"), "{error}");
 }
+
+/// What is added to an organization with Olga, whose lines are 1 to 7, and the mistake in it.
+const REFUSED_BY_ENDPOINTS: [(&str, &str); 18] = [
+    (
+        "[[linkifiers]]\npattern = \"(\"\nurl_template = \"x\"\n",
+        "line 9, column 11: Bad regular expression: missing ): (",
+    ),
+    (
+        "[[linkifiers]]\npattern = \"a(?P<x>b)\"\nurl_template = \"https://e/{y}\"\n",
+        "line 9, column 11: Group 'y' in URL template is not present in linkifier pattern.",
+    ),
+    (
+        "[[linkifiers]]\npattern = \"a(?P<x>b)\"\nurl_template = \"https://e/{x\"\n",
+        "line 10, column 16: Invalid URL template.",
+    ),
+    (
+        "[[profile_fields]]\nname = \"f\"\nkind = \"choice\"\ndata = \"x\"\n",
+        "line 11, column 8: data must be the text of a JSON object",
+    ),
+    (
+        "[[profile_fields]]\nname = \"f\"\nkind = \"choice\"\ndata = '{\"0\":{\"text\":\"x\",\"order\":\"1\"}}'\n\
+         [profile_fields.values]\n\"olga@acme.example\" = \"9\"\n",
+        "line 13, column 23: '9' is not a valid choice for 'f'.",
+    ),
+    (
+        "[[profile_fields]]\nname = \"Day\"\nkind = \"date\"\n\
+         [profile_fields.values]\n\"olga@acme.example\" = \"yesterday\"\n",
+        "line 12, column 23: Day is not a date",
+    ),
+    (
+        "[[profile_fields]]\nname = \"Mentor\"\nkind = \"person\"\n\
+         [profile_fields.values]\n\"olga@acme.example\" = \"x@acme.example\"\n",
+        "line 12, column 23: there is no person x@acme.example",
+    ),
+    (
+        "[[profile_fields]]\nname = \"Hub\"\nkind = \"external_account\"\ndata = '{\"subtype\":\"github\"}'\n",
+        "line 9, column 8: `Hub` must be written as `GitHub username`",
+    ),
+    (
+        "[[profile_fields]]\nname = \"Life\"\nkind = \"long_text\"\nin_summary = true\n",
+        "line 11, column 14: Field type not supported for display in profile summary.",
+    ),
+    (
+        "[[emoji]]\nname = \"Bad Name\"\nauthor = \"olga@acme.example\"\nfile = \"emoji/images/a.png\"\nbase64 = \"\"\n",
+        "line 9, column 8: Emoji names must contain only lowercase English letters",
+    ),
+    (
+        "[[emoji]]\nname = \"a\"\nauthor = \"olga@acme.example\"\nfile = \"emoji/images/a.png\"\nbase64 = \"aGVsbG8=\"\n",
+        "line 12, column 10: this is not a picture in PNG, JPEG, GIF or WebP",
+    ),
+    ("[[groups]]\nname = \"role:owners\"\n", "line 9, column 8: User group name cannot start with 'role:'."),
+    (
+        "[[groups]]\nname = \"g\"\n[[groups]]\nname = \"G\"\n",
+        "line 11, column 8: User group 'G' already exists.",
+    ),
+    (
+        "[[folders]]\nname = \"f\"\n[[folders]]\nname = \"F\"\n",
+        "line 11, column 8: Channel folder name already in use",
+    ),
+    (
+        "[[channels]]\nname = \"tab\\tx\"\n",
+        "line 9, column 8: Invalid character in channel name, at position 4.",
+    ),
+    (
+        "[[channels]]\nname = \"c\"\nprivate = true\nweb_public = true\n",
+        "line 11, column 14: a private channel cannot be web-public",
+    ),
+    (
+        "[[channels]]\nname = \"c\"\n[[topics]]\nchannel = \"c\"\nname = \" t\"\nmessages = []\n",
+        "line 12, column 8: ` t` must be written as `t`",
+    ),
+    (
+        "[[conversations]]\npeople = [\"olga@acme.example\", \"olga@acme.example\"]\nmessages = [\"Hi\"]\n",
+        "line 9, column 32: olga@acme.example is in `people` twice",
+    ),
+];
+
+#[test]
+fn what_the_endpoints_refuse_is_a_mistake_in_a_seed() {
+    for (more, expected) in REFUSED_BY_ENDPOINTS {
+        let read = SeedDocument::read(&format!("{START}{OLGA}{more}"));
+        let mistake = read.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(mistake.starts_with(expected), "{more}: {mistake}");
+    }
+}
+
+#[test]
+fn two_people_have_the_same_name_unless_the_organization_requires_unique_names() {
+    let text = format!("{START}{OLGA}[[users]]\nemail = \"o@acme.example\"\nfull_name = \"olga\"\n");
+    assert!(SeedDocument::read(&text).is_ok());
+    let unique = format!("{text}[settings]\nrequire_unique_names = true\n");
+    let mistake = SeedDocument::read(&unique).unwrap_err().to_string();
+    assert_eq!(mistake, "line 10, column 13: Unique names required in this organization.");
+}

@@ -69,20 +69,24 @@ pub fn check_value(dir: &Directory, field: &ProfileField, value: &Value) -> Resu
         return check_people(dir, value);
     }
     let text = value.as_str().ok_or_else(|| invalid(field, "is not a string"))?;
-    if text.is_empty() {
-        return Ok(String::new());
-    }
-    match field.kind {
-        FieldKind::ShortText | FieldKind::Pronouns | FieldKind::ExternalAccount => {
-            check_length(field, text, SHORT_TEXT_LENGTH_MAX)?;
-        }
-        FieldKind::LongText => check_length(field, text, LONG_TEXT_LENGTH_MAX)?,
-        FieldKind::Date => check_date(field, text)?,
-        FieldKind::Link => check_link(field, text)?,
-        FieldKind::Choice => check_choice(field, text)?,
-        FieldKind::Person => {}
+    if !text.is_empty() {
+        check_text(field, text)?;
     }
     Ok(text.to_owned())
+}
+
+/// Whether a text is a value of a field; fields for people have other values, of which all pass. Errors name the field.
+pub fn check_text(field: &ProfileField, text: &str) -> Result<(), RuleError> {
+    match field.kind {
+        FieldKind::ShortText | FieldKind::Pronouns | FieldKind::ExternalAccount => {
+            check_length(field, text, SHORT_TEXT_LENGTH_MAX)
+        }
+        FieldKind::LongText => check_length(field, text, LONG_TEXT_LENGTH_MAX),
+        FieldKind::Date => check_date(field, text),
+        FieldKind::Link => check_link(field, text),
+        FieldKind::Choice => check_choice(field, text),
+        FieldKind::Person => Ok(()),
+    }
 }
 
 fn invalid(field: &ProfileField, detail: impl Into<String>) -> RuleError {
