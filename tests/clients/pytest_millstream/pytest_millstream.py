@@ -59,14 +59,32 @@ class User:
         return self.call("GET", "/messages", narrow=list(narrow), **window)["messages"]
 
     def zuliprc(self):
-        """The text of a zuliprc file, for libraries that read one."""
+        """The text of a zuliprc file, for libraries that read one.
+
+        Its `site` is the URL of the organization, whose name such as test-1.localhost must resolve. That of
+        `millstream.root`, the organization at the server's own address, is that address if this plugin started the server.
+        """
         return f"[api]\nemail={self.email}\nkey={self.api_key}\nsite={self.realm.url}\n"
 
-    def client(self):
-        """A client of the `zulip` package, if it is installed."""
+    def client(self, **options):
+        """A client of the `zulip` package, if it is installed; `options` are those of `zulip.Client`.
+
+        It connects to the server's address and sends the organization's name in the header `Host`, so the name need not
+        resolve.
+        """
         import zulip
 
-        return zulip.Client(email=self.email, api_key=self.api_key, site=self.realm.url)
+        host = self.realm.host
+
+        class Client(zulip.Client):
+            """A client that sends the name of an organization."""
+
+            def ensure_session(self):
+                """Begins the session that all calls use."""
+                super().ensure_session()
+                self.session.headers["Host"] = host
+
+        return Client(email=self.email, api_key=self.api_key, site=self.realm.server.url, **options)
 
 
 class Realm:

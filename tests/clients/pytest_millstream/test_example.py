@@ -1,5 +1,7 @@
 """What a project that tests a client or bot writes with the fixtures."""
 
+import socket
+
 import pytest
 from pytest_millstream import MillstreamError
 
@@ -53,6 +55,21 @@ def test_own_seed(millstream):
     assert list(acme.users) == ["olga@acme.example"]
     assert acme.user("olga").send("plans", "launch", "Soon") == 1
     assert acme.user("olga").zuliprc().startswith("[api]\nemail=olga@acme.example\n")
+
+
+def test_client_of_the_zulip_package(realm, monkeypatch):
+    def no_names(host, *rest, **more):
+        assert not str(host).endswith("localhost"), f"{host} is looked up"
+        return look_up(host, *rest, **more)
+
+    look_up = socket.getaddrinfo
+    monkeypatch.setattr(socket, "getaddrinfo", no_names)
+    client = realm.user("hamlet").client()
+    assert client.get_profile()["email"] == "hamlet@zulip.com"
+    queue = client.register(event_types=["message"])
+    realm.user("iago").send_direct([realm.user("hamlet")], "To be?")
+    events = client.get_events(queue_id=queue["queue_id"], last_event_id=queue["last_event_id"])["events"]
+    assert [event["message"]["content"] for event in events] == ["To be?"]
 
 
 def test_clock(millstream):
