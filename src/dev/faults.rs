@@ -86,6 +86,15 @@ pub struct Fault {
     pub hits: u32,
 }
 
+/// A fault with the time that it still has.
+#[derive(Clone, Debug, Serialize)]
+pub struct ListedFault {
+    #[serde(flatten)]
+    pub fault: Fault,
+    /// None without a limit of time.
+    pub seconds: Option<f64>,
+}
+
 impl Fault {
     fn is_over(&self, now: MonotonicTime) -> bool {
         self.times == Some(0) || self.until.is_some_and(|until| now.since(until) > Duration::ZERO)
@@ -117,9 +126,14 @@ impl Faults {
     }
 
     /// The faults of an organization that are not over, the oldest first.
-    pub fn list(&self, realm: RealmId, now: MonotonicTime) -> Vec<Fault> {
+    pub fn list(&self, realm: RealmId, now: MonotonicTime) -> Vec<ListedFault> {
         let state = self.0.lock();
-        state.faults.iter().filter(|fault| fault.realm == realm && !fault.is_over(now)).cloned().collect()
+        let those = state.faults.iter().filter(|fault| fault.realm == realm && !fault.is_over(now));
+        let listed = |fault: &Fault| {
+            let seconds = fault.until.map(|until| until.since(now).as_secs_f64());
+            ListedFault { fault: fault.clone(), seconds }
+        };
+        those.map(listed).collect()
     }
 
     /// Removes one fault of an organization, or all of them; returns how many.
@@ -203,7 +217,8 @@ mod tests {
         let id = faults.add(fault("/a", None, Some(10)), moment(0)).unwrap();
         assert!(faults.take(RealmId(2), ("GET", "/a"), moment(1)).is_none());
         assert_eq!([call("GET", 1), call("GET", 10), call("GET", 11)], [true, true, false]);
-        assert_eq!(faults.list(RealmId(1), moment(10))[0].hits, 2);
+        let listed = &faults.list(RealmId(1), moment(4))[0];
+        assert_eq!((listed.fault.hits, listed.seconds), (2, Some(6.0)));
         assert_eq!((faults.remove(RealmId(2), None), faults.remove(RealmId(1), Some(id + 1))), (0, 0));
         assert_eq!(faults.remove(RealmId(1), Some(id)), 1);
     }

@@ -174,3 +174,17 @@ async fn method_of_a_fault_has_one_name() {
     anonymous.post("/dev/faults", &[("method", &"DELETE")]).ok().await;
     assert_eq!(anonymous.get("/dev/faults", &[]).ok().await["faults"], json!([]));
 }
+
+#[tokio::test]
+async fn list_has_the_seconds_that_a_fault_still_has() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
+    let timed: Params<'_> = &[("path", &"/a"), ("kind", &"disconnect"), ("seconds", &30)];
+    add(&t, timed).await;
+    add(&t, &[("path", &"/b"), ("kind", &"disconnect")]).await;
+    anonymous.post("/dev/clock", &[("advance_secs", &10)]).ok().await;
+    let list = anonymous.get("/dev/faults", &[]).ok().await;
+    let left = list["faults"][0]["seconds"].as_f64().unwrap();
+    assert!(left > 0.0 && left <= 20.0, "{list}");
+    assert_eq!((&list["faults"][0]["times"], &list["faults"][1]["seconds"]), (&json!(null), &json!(null)));
+}
