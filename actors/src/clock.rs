@@ -94,6 +94,11 @@ impl ShiftedClock {
         let shift = i128::from(time.0) - i128::from(self.clock.now().0);
         self.wall_millis.store(i64::try_from(shift).unwrap_or(i64::MAX), Ordering::SeqCst);
     }
+
+    /// Shows the wall time of the wrapped clock again. Time that has passed stays passed.
+    pub fn restore_wall(&self) {
+        self.wall_millis.store(0, Ordering::SeqCst);
+    }
 }
 
 impl Clock for ShiftedClock {
@@ -186,5 +191,7 @@ mod tests {
         clock.set_wall(Timestamp(5_000_000));
         manual.advance_secs(1);
         assert_eq!((clock.now(), clock.monotonic()), (Timestamp(5_001_000), Duration::from_secs(61)));
+        clock.restore_wall();
+        assert_eq!((clock.now(), clock.monotonic()), (manual.now(), Duration::from_secs(61)));
     }
 }

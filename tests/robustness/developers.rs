@@ -60,12 +60,13 @@ async fn dev_server_refuses_unknown_host_names() {
 }
 
 /// Method, path and wrong parameters of a tool, and a part of the error.
-const WRONG: [(&str, &str, &str, &str); 16] = [
+const WRONG: [(&str, &str, &str, &str); 17] = [
     ("POST", "/dev/clock", "", "advance_secs"),
     ("POST", "/dev/clock", "time=soon", "time"),
     ("POST", "/dev/clock", "time=99999999999999999999", "time"),
     ("POST", "/dev/clock", "advance_secs=-1", "advance_secs"),
     ("POST", "/dev/clock", "advance_secs=1e400", "advance_secs"),
+    ("POST", "/dev/clock", "real=7", "real"),
     ("POST", "/dev/faults", "", "path"),
     ("POST", "/dev/faults", "path=*", "kind"),
     ("POST", "/dev/faults", "path=*&kind=flood", "kind"),

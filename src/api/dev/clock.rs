@@ -10,6 +10,8 @@ const SECS_MAX: u64 = 100 * 366 * 24 * 3600;
 
 /// Where to move the clock.
 pub struct MoveClock {
+    /// Back to the real time, before the other changes.
+    is_real: bool,
     /// The time to show, since 1970.
     time: Option<Duration>,
     advance: Option<Duration>,
@@ -19,16 +21,18 @@ impl FromFields for MoveClock {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         let time = optional_seconds(fields, "time", SECS_MAX)?;
         let advance = optional_seconds(fields, "advance_secs", SECS_MAX)?;
-        match (time, advance) {
-            (None, None) => Err(missing()),
-            (time, advance) => Ok(Self { time, advance }),
+        let is_real = fields.optional_bool("real")?.unwrap_or_default();
+        match (is_real, time, advance) {
+            (false, None, None) => Err(missing()),
+            (is_real, time, advance) => Ok(Self { is_real, time, advance }),
         }
     }
 }
 
 /// Which parameters move the clock.
 fn missing() -> ApiError {
-    let msg = "Missing 'advance_secs' (let so many seconds pass) or 'time' (set the date, in seconds)";
+    let msg = "Missing 'advance_secs' (let so many seconds pass), 'time' (set the date, in seconds) or 'real' (true: show the \
+               real date again)";
     ApiError::new(Code::REQUEST_VARIABLE_MISSING, msg).with("var_name", "advance_secs")
 }
 
@@ -38,9 +42,12 @@ pub async fn show(app: App) -> HandlerResult {
     reply_field("time", &seconds(app.clock.now()))
 }
 
-/// Sets the clock, lets time pass, or both in this order.
+/// Restores the clock, sets it, lets time pass, or several of them in this order.
 pub async fn change(app: App, Params(moved): Params<MoveClock>) -> HandlerResult {
     let clock = &tools(&app)?.clock;
+    if moved.is_real {
+        clock.restore_wall();
+    }
     if let Some(time) = moved.time {
         clock.set_wall(Timestamp(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)));
     }

@@ -44,9 +44,11 @@ async fn clock_is_set_and_runs_on() {
 async fn clock_without_a_time_or_too_far_is_refused() {
     let t = TestServer::builder().development().start().await;
     let missing = json!({
-        "msg": "Missing 'advance_secs' (let so many seconds pass) or 'time' (set the date, in seconds)", "code": "REQUEST_VARIABLE_MISSING", "var_name": "advance_secs"
+        "msg": "Missing 'advance_secs' (let so many seconds pass), 'time' (set the date, in seconds) or 'real' (true: show the real date again)",
+        "code": "REQUEST_VARIABLE_MISSING", "var_name": "advance_secs"
     });
-    t.anonymous().post("/dev/clock", &[]).refused(400, missing).await;
+    t.anonymous().post("/dev/clock", &[]).refused(400, missing.clone()).await;
+    t.anonymous().post("/dev/clock", &[("real", &"false")]).refused(400, missing).await;
     let allowed = "must be a number of seconds from 0 to 3162240000, such as 90 or 1.5";
     let cases = [("time", "1e30"), ("time", "abc"), ("advance_secs", "4000000000"), ("advance_secs", "-1")];
     for (name, value) in cases {
@@ -60,4 +62,16 @@ async fn clock_takes_what_it_shows() {
     let shown = t.anonymous().get("/dev/clock", &[]).ok().await["time"].clone();
     let set = t.anonymous().post("/dev/clock", &[("time", &shown), ("advance_secs", &0.5)]).ok().await;
     assert!(set["time"].as_f64().unwrap() >= shown.as_f64().unwrap() + 0.5, "{shown} {set}");
+}
+
+#[tokio::test]
+async fn real_time_is_restored() {
+    let t = TestServer::builder().development().start().await;
+    let show = async || t.anonymous().get("/dev/clock", &[]).ok().await["time"].as_f64().unwrap();
+    let before = show().await;
+    t.anonymous().post("/dev/clock", &[("time", &1_600_000_000), ("advance_secs", &60)]).ok().await;
+    assert!(show().await < before);
+    let restored =
+        t.anonymous().post("/dev/clock", &[("real", &"true")]).ok().await["time"].as_f64().unwrap();
+    assert!((before..before + 600.0).contains(&restored), "{before} {restored}");
 }
