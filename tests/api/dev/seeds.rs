@@ -1,6 +1,6 @@
 //! `dev --seed`, `--print-seed`, `--empty`, seeds of `POST /dev/realms`, and `POST /dev/reset`.
 
-use crate::support::{Params, ServerProcess, TestServer, TestUser};
+use crate::support::{ApiResponse, Params, ServerProcess, TestServer, TestUser};
 use serde_json::{Value, json};
 
 /// What a user sees of an organization, without what differs between two of them.
@@ -254,6 +254,20 @@ async fn rate_limits_can_be_switched_on() {
     let hamlet = server.user("hamlet").await;
     let answer = hamlet.get("/users/me", &[]).await;
     assert!(!answer.header("X-RateLimit-Limit").is_empty(), "{answer:?}");
+}
+
+#[tokio::test]
+async fn reset_gives_accounts_their_rate_limits_back() {
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--rate-limits"], &[]);
+    let hamlet = server.user("hamlet").await;
+    let header = |answer: &ApiResponse, name: &str| answer.header(name).parse::<u32>().unwrap();
+    for _ in 0..50 {
+        hamlet.get("/users/me", &[]).ok().await;
+    }
+    server.anonymous().post("/dev/reset", &[]).ok().await;
+    let answer = hamlet.get("/users/me", &[]).await;
+    let (limit, remaining) = (header(&answer, "X-RateLimit-Limit"), header(&answer, "X-RateLimit-Remaining"));
+    assert_eq!(remaining, limit - 1, "{answer:?}");
 }
 
 #[tokio::test]
