@@ -3,6 +3,7 @@
 //! People, lists, channels, messages and what happened to them are tables, which the actors turn into an organization within a few milliseconds: the same
 //! one every time, apart from its dates.
 
+pub mod accounts;
 pub mod calls;
 mod changes;
 mod channels;

@@ -7,6 +7,7 @@ use super::data::{Output, print_text};
 use super::error::CliError;
 use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, Overrides, Sources};
+use crate::dev::accounts::accounts;
 use crate::dev::seed::{SeedDocument, SeedError};
 use crate::dev::{SAMPLE_NAME, TemporaryFolder, exposure_warning};
 use crate::routes::development_table;
@@ -145,17 +146,7 @@ fn example_caller(directory: &Directory) -> Option<&Arc<User>> {
 /// What programs need to know of a running server, as one line of JSON.
 fn readiness(running: &Running) -> String {
     let app = running.app();
-    let users: Vec<_> = match app.server.realm_by_subdomain("") {
-        None => Vec::new(),
-        Some(realm) => {
-            let directory = realm.directory();
-            let active = directory.users().filter(|user| user.is_active && !user.is_system_bot());
-            let described = active.map(|user| {
-                json!({"email": &*user.delivery_email, "user_id": user.id.0, "api_key": realm.api_key(user)})
-            });
-            described.collect()
-        }
-    };
+    let users = app.server.realm_by_subdomain("").map(|realm| accounts(&realm)).unwrap_or_default();
     let (url, port) = (running.url(), running.address().port());
     json!({"url": url, "port": port, "pid": std::process::id(), "users": users}).to_string()
 }

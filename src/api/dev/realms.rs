@@ -2,6 +2,7 @@
 //! (docs/dev-server.md#organizations).
 
 use super::tools;
+use crate::dev::accounts::{Account, accounts};
 use crate::dev::seed::{SeedDocument, SeedError};
 use crate::dev::tools::DevTools;
 use crate::dev::{new_seeded, store_files};
@@ -36,16 +37,7 @@ struct SampleRealm<'a> {
     /// For clients that resolve names below `localhost`; others send its host as their `Host` header.
     url: &'a str,
     host: &'a str,
-    users: Vec<SampleUser<'a>>,
-}
-
-#[derive(Serialize)]
-struct SampleUser<'a> {
-    user_id: u32,
-    email: &'a str,
-    full_name: &'a str,
-    role: u16,
-    api_key: String,
+    users: Vec<Account>,
 }
 
 /// Creates an organization, and returns its address and its users with their API keys.
@@ -59,18 +51,10 @@ pub async fn create(
     let realm = make(&app, tools, new.subdomain, &seed).await?;
     store_files(&app.blobs, realm.id(), &seed).await?;
     tools.set_seed(realm.id(), seed).map_err(|error| DomainError::Storage(error.to_string()))?;
-    let (directory, subdomain) = (realm.directory(), realm.subdomain());
+    let subdomain = realm.subdomain();
     let url = app.hosts.url_for_sender(&subdomain, host.as_deref());
-    let users = directory.users().filter(|user| user.is_active && !user.is_system_bot());
-    let users = users.map(|user| SampleUser {
-        user_id: user.id.0,
-        email: &user.delivery_email,
-        full_name: &user.full_name,
-        role: user.role.code(),
-        api_key: realm.api_key(user),
-    });
     let host = url.split_once("://").map_or(url.as_str(), |(_, host)| host);
-    reply(&SampleRealm { subdomain: &subdomain, url: &url, host, users: users.collect() })
+    reply(&SampleRealm { subdomain: &subdomain, url: &url, host, users: accounts(&realm) })
 }
 
 /// Makes an organization with the subdomain that was asked for, otherwise with the next number that is free. Calls wait for

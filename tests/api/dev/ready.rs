@@ -1,7 +1,7 @@
 //! `millstream dev --ready-file FILE --output json`.
 
 use crate::support::wait_until;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 
 #[tokio::test]
@@ -19,6 +19,7 @@ async fn ready_file_has_the_address_and_the_keys() {
     assert_eq!(ready["url"], format!("http://127.0.0.1:{}", ready["port"]));
     let hamlet =
         ready["users"].as_array().unwrap().iter().find(|user| user["email"] == "hamlet@zulip.com").unwrap();
+    assert_eq!((&hamlet["full_name"], &hamlet["role"]), (&json!("King Hamlet"), &json!(400)));
     let url = format!("{}/api/v1/users/me", ready["url"].as_str().unwrap());
     millstream::integrations::http_client::use_ring();
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
