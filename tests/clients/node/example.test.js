@@ -41,6 +41,13 @@ test("faults and ended queues", async () => {
     assert.strictEqual((await realm.requests())[0].path, "/api/v1/users/me");
 });
 
+test("a page of a proxy", async () => {
+    const realm = await server.newRealm();
+    await realm.fault("*/users/me", "error", { status: 502 });
+    const isPage = (error) => error.status === 502 && error.answer.msg.startsWith("<html>");
+    await assert.rejects(realm.user("hamlet").call("GET", "/users/me"), isPage);
+});
+
 test("an organization of its own content, and the clock", async () => {
     const seed = {
         name: "Acme",

@@ -13,13 +13,26 @@
 const { spawn } = require("node:child_process");
 const http = require("node:http");
 
-/** An answer of the API with `"result": "error"`. */
+/**
+ * An answer that is no success: `status`, and `answer`, the error of the API. An answer in another form, such as a page of a
+ * proxy, is an `answer` with its text as `msg` and without `code`.
+ */
 class MillstreamError extends Error {
     constructor(answer, status) {
         super(`${status}: ${answer.code}: ${answer.msg}`);
         this.answer = answer;
         this.status = status;
     }
+}
+
+function parsed(text) {
+    try {
+        const answer = JSON.parse(text);
+        if (answer instanceof Object) return answer;
+    } catch {
+        // Not JSON.
+    }
+    return { msg: text };
 }
 
 /** An account of an organization, with its API key. */
@@ -116,13 +129,9 @@ class Server {
                 response.on("error", reject);
                 response.on("data", (part) => parts.push(part));
                 response.on("end", () => {
-                    try {
-                        const answer = JSON.parse(Buffer.concat(parts).toString());
-                        if (answer.result === "success") resolve(answer);
-                        else reject(new MillstreamError(answer, response.statusCode));
-                    } catch (error) {
-                        reject(error);
-                    }
+                    const answer = parsed(Buffer.concat(parts).toString());
+                    if (answer.result === "success") resolve(answer);
+                    else reject(new MillstreamError(answer, response.statusCode));
                 });
             });
             request.on("error", reject);

@@ -26,11 +26,22 @@ START_SECS_MAX = 30
 
 
 class MillstreamError(Exception):
-    """An answer of the API with `"result": "error"`."""
+    """An answer that is no success: `status`, and `answer`, the error of the API.
+
+    An answer in another form, such as a page of a proxy, is an `answer` with its text as `msg` and without `code`.
+    """
 
     def __init__(self, answer, status):
         super().__init__(f"{status}: {answer.get('code')}: {answer.get('msg')}")
         self.answer, self.status = answer, status
+
+
+def _parsed(text):
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        answer = None
+    return answer if isinstance(answer, dict) else {"msg": text}
 
 
 class User:
@@ -158,7 +169,7 @@ class Millstream:
         try:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
-            answer = json.loads(response.read())
+            answer = _parsed(response.read().decode(errors="replace"))
         finally:
             connection.close()
         if answer.get("result") != "success":

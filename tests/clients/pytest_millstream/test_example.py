@@ -50,6 +50,14 @@ def test_faults_and_queues(realm):
     assert [call["path"] for call in realm.requests()][0] == "/api/v1/users/me"
 
 
+def test_page_of_a_proxy(realm):
+    realm.fault("*/users/me", "error", status=502)
+    with pytest.raises(MillstreamError) as refused:
+        realm.user("hamlet").call("GET", "/users/me")
+    assert refused.value.status == 502
+    assert refused.value.answer["msg"].startswith("<html>") and "code" not in refused.value.answer
+
+
 def test_own_seed(millstream):
     acme = millstream.new_realm(SEED)
     assert list(acme.users) == ["olga@acme.example"]
