@@ -19,6 +19,14 @@ test("a message is received", async () => {
     assert.deepStrictEqual(received.map((message) => message.id), [sent]);
 });
 
+test("a direct message is received", async () => {
+    const realm = await server.newRealm();
+    const [hamlet, iago] = [realm.user("hamlet"), realm.user("iago")];
+    const sent = await hamlet.sendDirect([iago], "To be?");
+    const received = await iago.messages([["dm", "hamlet@zulip.com"]]);
+    assert.strictEqual(received[received.length - 1].id, sent);
+});
+
 test("reset brings the content of the beginning back", async () => {
     const realm = await server.newRealm();
     const hamlet = realm.user("hamlet");
@@ -33,6 +41,9 @@ test("faults and ended queues", async () => {
     const hamlet = realm.user("hamlet");
     await realm.fault("*/users/me", "rate_limit", { retry_after: 3 });
     await assert.rejects(hamlet.call("GET", "/users/me"), { status: 429 });
+    await hamlet.call("GET", "/users/me");
+    await realm.fault("*/users/me", "error");
+    await realm.clearFaults();
     await hamlet.call("GET", "/users/me");
     const { queue_id } = await hamlet.call("POST", "/register", { event_types: ["message"] });
     assert.strictEqual(await realm.expireQueues(), 1);
@@ -60,4 +71,6 @@ test("an organization of its own content, and the clock", async () => {
     assert.strictEqual(await acme.user("olga").send("plans", "launch", "Soon"), 1);
     const { time } = await server.call("GET", "/dev/clock");
     assert.ok((await server.advanceClock(3600)) >= time + 3600);
+    assert.ok((await server.setClock(1600000000)) < time);
+    assert.ok((await server.restoreClock()) >= time);
 });

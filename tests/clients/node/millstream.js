@@ -51,13 +51,23 @@ class User {
         return (await this.call("POST", "/messages", { type: "channel", to: channel, topic, content })).id;
     }
 
+    /** Sends a direct message to people, or their addresses, and returns its id. */
+    async sendDirect(people, content) {
+        const to = people.map((person) => (person instanceof User ? person.email : person));
+        return (await this.call("POST", "/messages", { type: "direct", to, content })).id;
+    }
+
     /** The newest messages of a narrow, the oldest first, in Markdown. */
     async messages(narrow = [], limit = 100) {
         const window = { anchor: "newest", num_before: limit, num_after: 0, apply_markdown: false };
         return (await this.call("GET", "/messages", { narrow, ...window })).messages;
     }
 
-    /** The text of a zuliprc file, for libraries that read one. */
+    /**
+     * The text of a zuliprc file, for libraries that read one. Its `site` is the URL of the organization, whose name such as
+     * test-1.localhost must resolve. That of `server.root`, the organization at the server's own address, is that address if
+     * `start` started the server.
+     */
     zuliprc() {
         return `[api]\nemail=${this.email}\nkey=${this.apiKey}\nsite=${this.realm.url}\n`;
     }
@@ -92,6 +102,11 @@ class Realm {
     /** Lets calls fail (docs/dev-server.md#faults). Returns the id of the fault. */
     async fault(path, kind, more = {}) {
         return (await this.call("POST", "/dev/faults", { path, kind, ...more })).id;
+    }
+
+    /** Removes all faults. */
+    async clearFaults() {
+        await this.call("DELETE", "/dev/faults");
     }
 
     /** Ends all event queues, or the one with `queue_id`, and returns their number. */
@@ -150,6 +165,16 @@ class Server {
         return (await this.call("POST", "/dev/clock", { advance_secs: secs })).time;
     }
 
+    /** Sets the date, in seconds since 1970, for all organizations. No time passes. */
+    async setClock(time) {
+        return (await this.call("POST", "/dev/clock", { time })).time;
+    }
+
+    /** Shows the real date again. */
+    async restoreClock() {
+        return (await this.call("POST", "/dev/clock", { real: true })).time;
+    }
+
     /** Stops the server. Its data is deleted. */
     stop() {
         const { process: child } = this;
@@ -161,14 +186,14 @@ class Server {
     }
 }
 
-/** Starts a server; `seed` is the path of a seed file. */
-async function start({ binary = process.env.MILLSTREAM || "millstream", seed } = {}) {
+/** Starts a server; `seed` is the path of a seed file, `args` are more arguments of `millstream dev`, such as --rate-limits. */
+async function start({ binary = process.env.MILLSTREAM || "millstream", seed, args = [] } = {}) {
     if (process.env.MILLSTREAM_URL) {
         const server = new Server(process.env.MILLSTREAM_URL.replace(/\/$/, ""), [], undefined);
         server.root = await server.newRealm();
         return server;
     }
-    const more = seed ? ["--seed", seed] : [];
+    const more = [...(seed ? ["--seed", seed] : []), ...args];
     const child = spawn(binary, ["dev", "--listen", "127.0.0.1:0", "--output", "json", ...more], {
         stdio: ["ignore", "pipe", "inherit"],
     });

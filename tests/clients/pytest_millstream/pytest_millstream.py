@@ -4,7 +4,8 @@ Copy this file beside your tests and add `pytest_plugins = ["pytest_millstream"]
 the standard library are needed.
 
 `millstream` is the server, started once for the test run; `realm` is an organization of the test's own, with the content
-of the sample or of the file that `--millstream-seed` names. The binary is `--millstream-binary`, the environment variable
+of the sample or of the file that `--millstream-seed` names. `--millstream-args="--rate-limits"` are more arguments of
+`millstream dev`. The binary is `--millstream-binary`, the environment variable
 MILLSTREAM, or `millstream` in the PATH (in a conftest.py below pytest's root, options need the form
 `--millstream-binary=PATH`). If MILLSTREAM_URL is set, that running development server is used instead, such as
 a service container. docs/dev-server.md has everything that the server offers.
@@ -14,6 +15,7 @@ import base64
 import http.client
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -185,12 +187,21 @@ class Millstream:
         """Lets time pass at once, for all organizations."""
         return self.call("POST", "/dev/clock", {"advance_secs": secs})["time"]
 
+    def set_clock(self, time):
+        """Sets the date, in seconds since 1970, for all organizations. No time passes."""
+        return self.call("POST", "/dev/clock", {"time": time})["time"]
+
+    def restore_clock(self):
+        """Shows the real date again."""
+        return self.call("POST", "/dev/clock", {"real": True})["time"]
+
 
 def pytest_addoption(parser):
     """The options of this plugin."""
     group = parser.getgroup("millstream")
     group.addoption("--millstream-binary", help="the millstream binary (default: MILLSTREAM, or in the PATH)")
     group.addoption("--millstream-seed", help="seed file of the organizations (default: the sample)")
+    group.addoption("--millstream-args", help="more arguments of `millstream dev`, such as --rate-limits")
 
 
 def _binary(config):
@@ -231,6 +242,7 @@ def millstream(request):
         command = [_binary(request.config), "dev", "--listen", "127.0.0.1:0", "--ready-file", ready]
         seed = request.config.getoption("--millstream-seed")
         command += ["--seed", seed] if seed else []
+        command += shlex.split(request.config.getoption("--millstream-args") or "")
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log)
         try:
             facts = _wait_until_ready(process, ready, log)

@@ -83,3 +83,5 @@ def test_client_of_the_zulip_package(realm, monkeypatch):
 def test_clock(millstream):
     before = millstream.call("GET", "/dev/clock")["time"]
     assert millstream.advance_clock(3600) >= before + 3600
+    assert 1_600_000_000 <= millstream.set_clock(1_600_000_000) < before
+    assert millstream.restore_clock() >= before
