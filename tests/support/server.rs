@@ -15,8 +15,12 @@ use reqwest::Client;
 use reqwest::redirect::Policy;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
+
+/// How long a process that is being started may hold the locks of a stopped server.
+const LOCKED_MAX: Duration = Duration::from_secs(10);
 
 /// A running server and its data folder.
 pub struct TestServer {
@@ -283,6 +287,21 @@ impl Drop for TestServer {
 
 /// Asserts that `millstream check` finds no error in a data folder.
 pub fn assert_clean(data: &Path) {
-    let report = actors::check(data, false, |_| ()).expect("the check runs");
+    let report = check_when_unlocked(data);
     assert!(report.is_clean(), "check of {}: {report}", data.display());
+}
+
+/// A process that another test is starting has the locks of the stopped server for the moment until it executes its program.
+fn check_when_unlocked(data: &Path) -> actors::CheckReport {
+    let started = Instant::now();
+    loop {
+        match actors::check(data, false, |_| ()) {
+            Ok(report) => return report,
+            Err(error) => {
+                let is_locked = error.to_string().ends_with("is in use by another process");
+                assert!(is_locked && started.elapsed() < LOCKED_MAX, "the check runs: {error}");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
 }
