@@ -4,7 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-/// Load tests for a Zulip-compatible development server, over HTTP, on this machine only.
+use crate::process::parse_pid;
+use crate::scenario::SECS_MAX;
+
+/// Load tests over HTTP for servers that speak the Zulip API: a development server on this machine, or with `--users` any other
+/// one.
 ///
 /// Exit code: 0 if all expectations were met, 1 if one was missed, 2 if the run failed.
 #[derive(Debug, Parser)]
@@ -76,7 +80,7 @@ pub struct RunArgs {
     #[arg(long)]
     pub disk_dir: Option<PathBuf>,
     /// Measured seconds of every phase with a duration, overriding the scenario.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_secs)]
     pub secs: Option<f64>,
 }
 
@@ -137,7 +141,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub disk_dir: Option<PathBuf>,
     /// Measured seconds of every phase with a duration, overriding the scenario.
-    #[arg(long)]
+    #[arg(long, value_parser = parse_secs)]
     pub secs: Option<f64>,
 }
 
@@ -170,6 +174,12 @@ pub struct HistoryArgs {
     pub plot: PathBuf,
 }
 
+/// Measured seconds: as in a scenario, and more than 0.
+fn parse_secs(text: &str) -> Result<f64, String> {
+    let secs = text.parse().ok().filter(|secs| *secs > 0.0 && *secs <= SECS_MAX);
+    secs.ok_or_else(|| format!("a number above 0 and up to {SECS_MAX} is expected"))
+}
+
 /// Splits `NAME=VALUE`. A name is also that of a folder.
 fn parse_named(text: &str) -> Result<(String, String), String> {
     let Some((name, value)) = text.split_once('=') else { return Err("write NAME=VALUE".to_owned()) };
@@ -195,7 +205,7 @@ pub struct ServerArgs {
     #[arg(long, default_value = "http://127.0.0.1:9991")]
     pub url: String,
     /// Process id of the running server, to read its memory and CPU time.
-    #[arg(long, conflicts_with = "spawn")]
+    #[arg(long, conflicts_with = "spawn", value_parser = parse_pid)]
     pub server_pid: Option<u32>,
     /// Command that starts the server, run for every scenario; split at white space.
     /// For example 'millstream dev --data /tmp/load'.
@@ -255,5 +265,28 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn seconds_are_checked() {
+        let parsed = |secs: &str| Cli::try_parse_from(["loadtest", "run", "send", "--secs", secs]);
+        for refused in ["0", "-1", "nan", "inf", "1e300", "3601", "x"] {
+            let error = parsed(refused).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(
+                error.contains("a number above 0 and up to 3600 is expected") || refused == "-1",
+                "{refused}: {error}"
+            );
+        }
+        assert!(parsed("0.5").is_ok() && parsed("-1").is_err());
+    }
+
+    #[test]
+    fn processes_exist() {
+        let parsed = |pid: &str| Cli::try_parse_from(["loadtest", "run", "send", "--server-pid", pid]);
+        assert!(parsed(&std::process::id().to_string()).is_ok());
+        for (refused, why) in [("4294967295", "there is no process 4294967295"), ("x", "not a process id")] {
+            let error = parsed(refused).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains(why), "{refused}: {error}");
+        }
     }
 }

@@ -212,6 +212,7 @@ pub fn failure_name(status: u16, body: &[u8]) -> String {
             format!("{status} {code} {}", msg.chars().take(60).collect::<String>())
         }
         Ok(Refusal { code: Some(code), .. }) => format!("{status} {code}"),
+        _ if status == 200 => "200 without success".to_owned(),
         _ => format!("{status}"),
     }
 }
@@ -227,6 +228,7 @@ mod tests {
         let bad = br#"{"result":"error","msg":"Missing topic","code":"BAD_REQUEST"}"#;
         assert_eq!(failure_name(400, bad), "400 BAD_REQUEST Missing topic");
         assert_eq!(failure_name(502, b"<html>"), "502");
+        assert_eq!(failure_name(200, b"<html>"), "200 without success");
     }
 
     #[test]

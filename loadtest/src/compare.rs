@@ -9,9 +9,10 @@ use crate::cli::{CompareArgs, OverlayArgs};
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
 use crate::outcome::RunResult;
+use crate::process::parse_pid;
 use crate::runner::{disk_dir, load_scenarios, make_folder, new_run};
 use crate::scenario::Scenario;
-use crate::session::Session;
+use crate::session::{ScenarioRun, Session};
 use crate::setup::{People, users_file};
 use crate::{machine, report};
 
@@ -91,10 +92,11 @@ pub fn overlay(args: &OverlayArgs) -> Result<(), LoadError> {
 
 impl Side {
     async fn run_scenario(&mut self, scenario: &Scenario) -> Result<(), LoadError> {
-        let (result, version) = self.session.run_scenario(scenario).await?;
+        let ScenarioRun { result, version, failure } = self.session.run_scenario(scenario).await?;
         self.run.machine.server_version = version;
         self.run.scenarios.push(result);
-        report::write(&self.run, &self.out)
+        report::write(&self.run, &self.out)?;
+        failure.map_or(Ok(()), Err)
     }
 }
 
@@ -118,11 +120,11 @@ fn sides(args: &CompareArgs) -> Result<Vec<Side>, LoadError> {
         let out = args.out.join(name);
         let people: People =
             users.get(name).map(|path| users_file::read(Path::new(path))).transpose()?.map(Arc::new);
-        let pid = pids.get(name).map(|pid| pid.parse::<u32>()).transpose();
+        let pid = pids.get(name).map(parse_pid).transpose();
         let spawn = spawns.get(name).map(str::to_owned);
         let session = Session {
             target: Arc::new(Target::parse(url, &policy)?),
-            server_pid: pid.map_err(|_| LoadError::Usage(format!("--server-pid {name}: not a number")))?,
+            server_pid: pid.map_err(|why| LoadError::Usage(format!("--server-pid {name}: {why}")))?,
             people,
             disk_dir: disk_dir(args.disk_dir.clone(), spawn.as_deref()),
             spawn,

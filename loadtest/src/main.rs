@@ -1,5 +1,4 @@
-//! `loadtest`: load tests over HTTP against a development server on the same machine. It uses the API only and no code
-//! of the server, so it measures what clients get.
+//! `loadtest`: load tests over HTTP. It uses the API only and no code of the server, so it measures what clients get.
 
 mod baseline;
 mod cli;
@@ -35,6 +34,7 @@ use std::process::ExitCode;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 use clap::Parser;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Cli, Command};
 use crate::error::LoadError;
@@ -70,14 +70,39 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
         .build()
         .map_err(|error| LoadError::Server(format!("no runtime: {error}")))?;
     runtime.block_on(async move {
-        match command {
-            Command::Run(args) => runner::run(args).await,
-            Command::Compare(args) => compare::compare(args).await,
-            Command::Baseline(args) => runner::baseline(args).await.map(|()| true),
-            Command::Start(args) => runner::start(args).await,
-            Command::BareServer { .. } | Command::Scenarios | Command::Overlay(_) | Command::History(_) => {
-                Ok(true)
-            }
+        tokio::select! {
+            met = measure(command) => met,
+            // Dropping the run stops the servers that it has started.
+            signal = interrupted() => Err(LoadError::Server(format!(
+                "interrupted by {signal}: the results have only the scenarios that were finished"
+            ))),
         }
     })
+}
+
+/// Runs a command that sends requests.
+async fn measure(command: Command) -> Result<bool, LoadError> {
+    match command {
+        Command::Run(args) => runner::run(args).await,
+        Command::Compare(args) => compare::compare(args).await,
+        Command::Baseline(args) => runner::baseline(args).await.map(|()| true),
+        Command::Start(args) => runner::start(args).await,
+        Command::BareServer { .. } | Command::Scenarios | Command::Overlay(_) | Command::History(_) => {
+            Ok(true)
+        }
+    }
+}
+
+/// Waits for a signal to end, and returns its name; for ever where signals cannot be received.
+async fn interrupted() -> &'static str {
+    let received = |kind| async move {
+        match signal(kind) {
+            Ok(mut signals) => drop(signals.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = received(SignalKind::interrupt()) => "SIGINT",
+        () = received(SignalKind::terminate()) => "SIGTERM",
+    }
 }

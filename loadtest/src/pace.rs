@@ -8,6 +8,10 @@ use crate::scenario::stages::{Quantity, Ramp};
 
 /// How often a client that a stage does not use yet checks whether it does.
 const INACTIVE_POLL: Duration = Duration::from_millis(20);
+/// How long after the end of a phase a reply is still awaited.
+pub const LATE_REPLY_WAIT: Duration = Duration::from_secs(30);
+/// The name of the failure of a request without a reply by then.
+const NO_REPLY: &str = "no reply within 30 s of the end";
 /// Unsent requests are counted up to this.
 const UNSENT_MAX: u64 = 100_000_000;
 
@@ -118,6 +122,16 @@ impl Pace {
         !matches!(self.schedule, Schedule::Unpaced)
     }
 
+    /// Awaits the outcome of a request until the phase has been over for [`LATE_REPLY_WAIT`], so that a reply that never comes is a
+    /// failure of that request, and those that were due meanwhile are unsent.
+    pub async fn within<T>(&self, outcome: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+        let deadline = self.stop_at + LATE_REPLY_WAIT;
+        match tokio::time::timeout_at(deadline.into(), outcome).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(NO_REPLY.to_owned()),
+        }
+    }
+
     /// Reports the requests that were due and not sent when the phase ended.
     pub fn finish(mut self, recorder: &Recorder) {
         if Instant::now() < self.stop_at {
@@ -190,6 +204,24 @@ mod tests {
         pace.finish(&recorder);
         let (operation, _) = recorder.finish(Instant::now());
         assert!(sent <= 6 && operation.unsent + sent == 100, "{sent} sent, {} unsent", operation.unsent);
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_never_comes_is_a_failure_and_what_was_due_is_unsent() {
+        let ended = Instant::now() - LATE_REPLY_WAIT;
+        let window = Window {
+            begins: ended - Duration::from_secs(2),
+            stop_at: ended,
+            ..Window::starting_now(0.0, 2.0)
+        };
+        let pace = Pace::new(&window, &Load::PerSec(100.0), 0, 1);
+        let outcome = pace.within(std::future::pending::<Result<(), String>>()).await;
+        assert_eq!(outcome, Err(NO_REPLY.to_owned()));
+        assert_eq!(pace.within(async { Ok(7) }).await, Ok(7));
+        let recorder = Recorder::new("send", window);
+        pace.finish(&recorder);
+        let (operation, _) = recorder.finish(Instant::now());
+        assert_eq!(operation.unsent, 200);
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! Processes: reading `/proc`, and starting and stopping the server under test.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
@@ -12,6 +12,9 @@ use crate::http::{Connection, HttpError, Target, bodiless_request};
 
 const READY_WAIT: Duration = Duration::from_secs(60);
 const STOP_WAIT: Duration = Duration::from_secs(30);
+/// How long a server may take to end when a run is interrupted, before it is killed.
+const DROP_WAIT: Duration = Duration::from_secs(10);
+const DROP_POLL: Duration = Duration::from_millis(20);
 /// Interval of the requests that check whether a starting server answers.
 const READY_POLL: Duration = Duration::from_millis(1);
 
@@ -42,6 +45,15 @@ fn parse_cpu_ticks(stat: &str) -> Option<u64> {
     let user: u64 = fields.next()?.parse().ok()?;
     let system: u64 = fields.next()?.parse().ok()?;
     Some(user + system)
+}
+
+/// A process id from the command line, if there is a process that can be read.
+pub fn parse_pid(text: &str) -> Result<u32, String> {
+    let pid = text.parse().map_err(|_| "not a process id".to_owned())?;
+    match cpu_time(pid) {
+        Some(_) => Ok(pid),
+        None => Err(format!("there is no process {pid} on this machine")),
+    }
 }
 
 /// Raises this process's limit of open files to the hard limit, and warns if that is less than `wanted`.
@@ -129,12 +141,26 @@ impl Spawned {
         )))
     }
 
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// Sends SIGTERM to a process that has not ended; whether there was one.
+    fn ask_to_end(&mut self) -> bool {
+        self.ended().is_none()
+            && i32::try_from(self.pid)
+                .ok()
+                .and_then(Pid::from_raw)
+                .is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
+    }
+
     /// Asks it to end (SIGTERM) and waits; kills it on a timeout.
     pub async fn stop(mut self) -> Result<(), LoadError> {
-        let asked = i32::try_from(self.pid)
-            .ok()
-            .and_then(Pid::from_raw)
-            .is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok());
+        if self.ended().is_some() {
+            return Ok(());
+        }
+        let asked = self.ask_to_end();
         if asked && tokio::time::timeout(STOP_WAIT, self.child.wait()).await.is_ok() {
             return Ok(());
         }
@@ -142,6 +168,19 @@ impl Spawned {
             .kill()
             .await
             .map_err(|error| LoadError::Server(format!("the server cannot be stopped: {error}")))
+    }
+}
+
+/// A run that is interrupted, or fails, leaves no server behind.
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        if !self.ask_to_end() {
+            return;
+        }
+        let asked = Instant::now();
+        while asked.elapsed() < DROP_WAIT && self.ended().is_none() {
+            std::thread::sleep(DROP_POLL);
+        }
     }
 }
 
@@ -190,5 +229,9 @@ mod tests {
         assert!(resident_bytes(pid).is_some());
         spawned.stop().await.unwrap();
         assert!(!Path::new(&format!("/proc/{pid}")).exists());
+        let left = Spawned::start("sleep 60", &folder.path().join("log")).unwrap();
+        let pid = left.pid();
+        drop(left);
+        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "a run that ends early leaves no server");
     }
 }

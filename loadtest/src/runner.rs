@@ -12,7 +12,7 @@ use crate::http::{Target, TargetPolicy};
 use crate::outcome::{FORMAT, RunResult};
 use crate::scenario::included::INCLUDED;
 use crate::scenario::{Scenario, Step};
-use crate::session::Session;
+use crate::session::{ScenarioRun, Session};
 use crate::setup::users_file;
 use crate::{machine, report};
 
@@ -146,17 +146,20 @@ async fn run_scenarios(
     }
     for scenario in scenarios {
         eprintln!("{}: {}", scenario.name, scenario.about);
-        let (result, version) = session.run_scenario(&scenario).await?;
+        let ScenarioRun { result, version, failure } = session.run_scenario(&scenario).await?;
         if run.machine.server_version.is_empty() {
             run.machine.server_version = version;
         }
         println!("{}", report::table::render_scenario(&result));
-        run.met &= result.verdicts.iter().all(|verdict| verdict.met);
+        run.met &= failure.is_none() && result.verdicts.iter().all(|verdict| verdict.met);
         run.scenarios.push(result);
         // Written after every scenario, so that an interrupted long run leaves its results.
         report::write(&run, out)?;
         let runs = std::slice::from_ref(&run);
         report::write_exports(runs, export.csv.as_deref(), export.prometheus.as_deref())?;
+        if let Some(error) = failure {
+            return Err(LoadError::Server(format!("{}: {error}", scenario.name)));
+        }
     }
     println!("{}", report::table::render_machine(&run.machine));
     println!("written: {}", out.join("report.html").display());

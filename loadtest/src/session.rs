@@ -1,6 +1,7 @@
 //! Runs one scenario on one server: the process, the set-up, the baselines around the phases, and the verdicts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::sync::Arc;
 
 use crate::baseline::{Needs, Rounds};
@@ -37,22 +38,65 @@ pub struct Session {
     pub baselines: bool,
 }
 
+/// What running a scenario led to.
+#[derive(Debug)]
+pub struct ScenarioRun {
+    pub result: ScenarioResult,
+    /// The version that the server reports, or empty.
+    pub version: String,
+    /// Why it ended early; the result has the phases before that.
+    pub failure: Option<LoadError>,
+}
+
+/// How far a scenario has come.
+#[derive(Debug, Default)]
+struct Progress {
+    version: String,
+    phases: Vec<PhaseResult>,
+    /// The phase that is running, or was when an error ended the scenario.
+    phase: Option<String>,
+}
+
+impl Progress {
+    /// An error with the phase that it ended, and whether the server itself ended.
+    fn explain(&self, error: LoadError, ended: Option<ExitStatus>, log: &Path) -> LoadError {
+        let phase = self.phase.as_ref().map_or_else(String::new, |phase| format!("phase {phase}: "));
+        match ended {
+            Some(status) => LoadError::Server(format!(
+                "{phase}the server ended ({status}), its output is in {}: {error}",
+                log.display()
+            )),
+            None if phase.is_empty() => error,
+            None => LoadError::Server(format!("{phase}{error}")),
+        }
+    }
+}
+
 impl Session {
-    /// Runs one scenario on its server; returns the result and the server's version.
-    pub async fn run_scenario(&self, scenario: &Scenario) -> Result<(ScenarioResult, String), LoadError> {
+    /// Runs one scenario on its server. An error in its first phase or before is the error of the run.
+    pub async fn run_scenario(&self, scenario: &Scenario) -> Result<ScenarioRun, LoadError> {
         let needs = if self.baselines { Needs::of(scenario) } else { Needs::default() };
         let mut rounds = Rounds::default();
-        let (mut phases, version) = if scenario.starts_servers() {
-            (self.run_starts(scenario).await?, String::new())
+        let mut progress = Progress::default();
+        let failure = if scenario.starts_servers() {
+            progress.phases = self.run_starts(scenario).await?;
+            None
         } else {
-            let spawned = self.start_server().await?;
+            let mut spawned = self.start_server().await?;
             let pid = spawned.as_ref().map(Spawned::pid).or(self.server_pid);
-            let outcome = self.run_phases(scenario, pid, needs, &mut rounds).await;
+            let outcome = self.run_phases(scenario, pid, needs, &mut rounds, &mut progress).await;
+            let ended = spawned.as_mut().and_then(Spawned::ended);
+            let failure = outcome.err().map(|error| progress.explain(error, ended, &self.log));
             if let Some(spawned) = spawned {
                 spawned.stop().await?;
             }
-            outcome?
+            failure
         };
+        let failure = match failure {
+            Some(error) if progress.phases.is_empty() => return Err(error),
+            failure => failure,
+        };
+        let Progress { version, mut phases, .. } = progress;
         let baselines = rounds.summarize(needs, &self.disk_dir);
         for phase in &mut phases {
             phase.baseline = baselines.share(phase);
@@ -65,7 +109,7 @@ impl Session {
             baselines,
             verdicts,
         };
-        Ok((result, version))
+        Ok(ScenarioRun { result, version, failure })
     }
 
     /// Leaves accounts of the users file out that cannot be used, so that all servers of a comparison can get equally many.
@@ -116,25 +160,27 @@ impl Session {
         pid: Option<u32>,
         needs: Needs,
         rounds: &mut Rounds,
-    ) -> Result<(Vec<PhaseResult>, String), LoadError> {
+        progress: &mut Progress,
+    ) -> Result<(), LoadError> {
         let mut api = Api::open(&self.target).await.map_err(without_server)?;
         let settings = api.get_ok(READY_PATH, None).await?;
-        let version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
+        progress.version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
         let mut stages = self.prepare(scenario, &mut api).await?;
         for _ in 0..BASELINE_ROUNDS {
             rounds.add(needs, BASELINE_SECS, &self.disk_dir).await?;
         }
-        let mut results = Vec::new();
         for phase in &scenario.phases {
+            progress.phase = Some(phase.name.clone());
             if let (Some(plan), Some(stage)) = (&phase.fill, stages.first_mut()) {
                 fill::fill(stage, plan).await?;
             }
-            results.push(self.run_repeated(&mut stages, &mut api, scenario, phase, pid).await?);
+            progress.phases.push(self.run_repeated(&mut stages, &mut api, scenario, phase, pid).await?);
         }
+        progress.phase = None;
         for _ in 0..BASELINE_ROUNDS {
             rounds.add(needs, BASELINE_SECS, &self.disk_dir).await?;
         }
-        Ok((results, version))
+        Ok(())
     }
 
     /// Users, channels and messages of the scenario, in each of its organizations.

@@ -167,11 +167,14 @@ async fn log_in(people: Vec<(Api, (String, String))>, load: &Load, window: Windo
         let mut pace = Pace::new(&window, load, index, count);
         crowd.spawn(async move {
             while let Some(started) = pace.wait().await {
-                match api.login_by_password(&address, &password).await {
+                let logged_in = async {
+                    api.login_by_password(&address, &password).await.map_err(|error| error.to_string())
+                };
+                match pace.within(logged_in).await {
                     Ok(()) => recorder.record_success(started, 0),
-                    Err(error) => {
-                        return recorder
-                            .record_failure(&error.to_string().chars().take(100).collect::<String>());
+                    Err(reason) => {
+                        recorder.record_failure(&reason.chars().take(100).collect::<String>());
+                        return pace.finish(&recorder);
                     }
                 }
             }

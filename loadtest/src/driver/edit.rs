@@ -104,7 +104,7 @@ impl Editor {
                 self.writer.push_content(&mut self.body, &mut self.random, started);
             }
             self.template.fill(&mut self.request, &self.body);
-            let outcome = self.patch().await;
+            let outcome = pace.within(self.patch()).await;
             let recorder = if is_move { &moves } else { &edits };
             if !failures_in_a_row.record(recorder, started, outcome).await {
                 return;

@@ -180,7 +180,7 @@ impl Fetcher {
     pub async fn run(mut self, mut pace: Pace, recorder: Arc<Recorder>) {
         let mut failures_in_a_row = FailureLimit::default();
         while let Some(started) = pace.wait().await {
-            if !failures_in_a_row.record(&recorder, started, self.fetch().await).await {
+            if !failures_in_a_row.record(&recorder, started, pace.within(self.fetch()).await).await {
                 return;
             }
         }

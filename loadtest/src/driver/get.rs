@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::Deserialize;
+
 use super::tasks::{ClientTasks, FailureLimit};
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
@@ -14,9 +16,9 @@ use crate::scenario::stages::Ramp;
 use crate::scenario::{GetStep, Phase};
 use crate::setup::Stage;
 
-/// Number of bytes searched for the success marker at the start and at the end of the body: fields have no fixed order.
+/// Number of bytes searched for the field at the start and at the end of the body: fields have no fixed order.
 const ENVELOPE_BYTES: usize = 256;
-const SUCCESS: &[u8] = br#""result":"success""#;
+const RESULT: &[u8] = br#""result""#;
 
 /// Runs a `get` phase.
 pub async fn run(
@@ -87,16 +89,7 @@ pub(super) async fn repeat(
 ) {
     let mut failures_in_a_row = FailureLimit::default();
     while let Some(started) = pace.wait().await {
-        // The check whether a rested connection is still open would be a tenth of the client's CPU time.
-        let exchanged = match pace.rests() {
-            true => connection.exchange_rested(&request).await,
-            false => connection.exchange(&request).await,
-        };
-        let outcome = match exchanged {
-            Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
-            Ok(reply) => Err(failure_name(reply.status, reply.body)),
-            Err(error) => Err(error.code()),
-        };
+        let outcome = pace.within(get(&mut connection, &request, pace.rests())).await;
         if !failures_in_a_row.record(&recorder, started, outcome).await {
             return;
         }
@@ -104,15 +97,41 @@ pub(super) async fn repeat(
     pace.finish(&recorder);
 }
 
-/// Whether a body reports success, without parsing all of it.
+/// One request; returns the bytes of its reply.
+async fn get(connection: &mut Connection, request: &[u8], rested: bool) -> Result<usize, String> {
+    // The check whether a rested connection is still open would be a tenth of the client's CPU time.
+    let exchanged = match rested {
+        true => connection.exchange_rested(request).await,
+        false => connection.exchange(request).await,
+    };
+    match exchanged {
+        Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
+        Ok(reply) => Err(failure_name(reply.status, reply.body)),
+        Err(error) => Err(error.code()),
+    }
+}
+
+/// Whether a body reports success. Almost always without parsing all of it.
 pub fn is_success(body: &[u8]) -> bool {
     let first = &body[..body.len().min(ENVELOPE_BYTES)];
     let last = &body[body.len().saturating_sub(ENVELOPE_BYTES)..];
-    contains(first) || contains(last)
+    let is_outside = || {
+        #[derive(Deserialize)]
+        struct Envelope {
+            result: String,
+        }
+        serde_json::from_slice::<Envelope>(body).is_ok_and(|envelope| envelope.result == "success")
+    };
+    contains(first) || contains(last) || is_outside()
 }
 
+/// Whether some bytes of a JSON text have the field, with or without white space around its colon.
 fn contains(bytes: &[u8]) -> bool {
-    bytes.windows(SUCCESS.len()).any(|window| window == SUCCESS)
+    let mut ends = bytes.windows(RESULT.len()).enumerate().filter(|(_, window)| *window == RESULT);
+    ends.any(|(start, _)| {
+        let value = bytes[start + RESULT.len()..].trim_ascii_start().strip_prefix(b":");
+        value.is_some_and(|value| value.trim_ascii_start().starts_with(br#""success""#))
+    })
 }
 
 #[cfg(test)]
@@ -124,6 +143,9 @@ mod tests {
         let long = "x".repeat(1000);
         assert!(is_success(br#"{"result":"success","msg":""}"#));
         assert!(is_success(format!(r#"{{"a":"{long}","msg":"","result":"success"}}"#).as_bytes()));
+        assert!(is_success(br#"{"msg": "", "result" : "success"}"#));
+        assert!(is_success(format!(r#"{{"a":"{long}","result": "success","b":"{long}"}}"#).as_bytes()));
+        assert!(!is_success(format!(r#"{{"a":"{long}","result":"error","b":"{long}"}}"#).as_bytes()));
         assert!(!is_success(br#"{"result":"error","msg":"no"}"#));
         assert!(!is_success(b""));
     }

@@ -69,7 +69,7 @@ impl Registrar {
     async fn run(mut self, mut pace: Pace, registers: Arc<Recorder>, ends: Arc<Recorder>) {
         let mut failures_in_a_row = FailureLimit::default();
         while let Some(started) = pace.wait().await {
-            let queue = match self.register().await {
+            let queue = match pace.within(self.register()).await {
                 Ok((queue, bytes)) => {
                     registers.record_success(started, bytes);
                     queue
@@ -83,7 +83,7 @@ impl Registrar {
                 }
             };
             let began = Instant::now();
-            let ended = self.end(&queue).await;
+            let ended = pace.within(self.end(&queue)).await;
             if !failures_in_a_row.record(&ends, began, ended).await {
                 return;
             }

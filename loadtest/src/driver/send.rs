@@ -186,7 +186,7 @@ impl Sender {
             if !budget.take() {
                 return;
             }
-            match self.send(started).await {
+            match pace.within(self.send(started)).await {
                 Ok((channel_id, message_id, bytes)) => {
                     recorder.record_success(started, bytes);
                     sent.add(channel_id, message_id);

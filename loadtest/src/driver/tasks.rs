@@ -7,11 +7,12 @@ use tokio::task::JoinSet;
 
 use super::meter::Meter;
 use crate::outcome::{Operation, PhaseResult};
+use crate::pace::LATE_REPLY_WAIT;
 use crate::recorder::{Recorder, Window};
 use crate::report::progress::PhaseLine;
 
-/// How long after the end of a phase a reply is still awaited.
-const LATE_REPLY_WAIT: Duration = Duration::from_secs(30);
+/// How long clients may take to end once they no longer await a reply.
+const END_WAIT: Duration = Duration::from_secs(5);
 const TICK: Duration = Duration::from_millis(200);
 /// A client stops after this many consecutive failures.
 const FAILURES_IN_A_ROW_MAX: u32 = 100;
@@ -44,12 +45,12 @@ impl ClientTasks {
         self.tasks.spawn(client);
     }
 
-    /// Waits until all clients have ended, showing progress. Clients that wait too long for a reply are aborted and
-    /// count as failures.
+    /// Waits until all clients have ended, showing progress. Those that end much later than their last reply can come are
+    /// aborted, and count as failures.
     pub async fn wait(&mut self) {
         let mut line =
             PhaseLine::new(&self.label, self.window.stop_at.saturating_duration_since(self.window.begins));
-        let deadline = self.window.stop_at + LATE_REPLY_WAIT;
+        let deadline = self.window.stop_at + LATE_REPLY_WAIT + END_WAIT;
         while !self.tasks.is_empty() {
             tokio::select! {
                 _ = self.tasks.join_next() => {}
@@ -63,7 +64,7 @@ impl ClientTasks {
             }
             if Instant::now() > deadline {
                 for _ in 0..self.tasks.len() {
-                    self.recorders[0].record_failure("no reply in 30 s");
+                    self.recorders[0].record_failure("a client did not end");
                 }
                 self.tasks.abort_all();
                 break;

@@ -14,7 +14,7 @@ mod writable;
 use std::path::Path;
 
 use crate::error::LoadError;
-use crate::outcome::RunResult;
+use crate::outcome::{FORMAT, RunResult};
 pub use writable::{check_exports, check_writable};
 
 /// The files of a run in its output folder.
@@ -23,7 +23,13 @@ pub const RUN_FILES: &[&str] = &["results.json", "report.html"];
 /// Reads a `results.json`.
 pub fn read(path: &Path) -> Result<RunResult, LoadError> {
     let text = std::fs::read_to_string(path).map_err(|source| LoadError::file(path, source))?;
-    serde_json::from_str(&text).map_err(|error| LoadError::Usage(format!("{}: {error}", path.display())))
+    let refused = |why: String| LoadError::Usage(format!("{}: {why}", path.display()));
+    let run: RunResult = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
+    match run.format {
+        FORMAT => Ok(run),
+        0 => Err(refused("these are not the results of a run".to_owned())),
+        format => Err(refused(format!("results of format {format}, and this program reads format {FORMAT}"))),
+    }
 }
 
 /// Writes runs for other programs, where a file is given.
@@ -197,6 +203,13 @@ mod tests {
         assert_eq!(serde_json::to_value(&again).unwrap(), value, "what is written is what is read");
         std::fs::write(folder.path().join("bad.json"), "{").unwrap();
         assert!(read(&folder.path().join("bad.json")).unwrap_err().to_string().contains("bad.json"));
+        for (other, why) in [("{}", "not the results of a run"), (r#"{"format":2}"#, "results of format 2")] {
+            std::fs::write(folder.path().join("other.json"), other).unwrap();
+            assert!(
+                read(&folder.path().join("other.json")).unwrap_err().to_string().contains(why),
+                "{other}"
+            );
+        }
         assert!(write(&sample::run_result(), &folder.path().join("none")).is_err());
     }
 }

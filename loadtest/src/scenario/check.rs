@@ -15,7 +15,8 @@ const CLIENTS_MAX: u32 = 2_000;
 const RECEIVERS_MAX: u32 = 16_000;
 const CHANNELS_MAX: u32 = 1_000;
 const FILL_MESSAGES_MAX: u64 = 10_000_000;
-const SECS_MAX: f64 = 3_600.0;
+/// Longest phase, in seconds.
+pub const SECS_MAX: f64 = 3_600.0;
 const CHARS_MAX: u32 = 10_000;
 const PAGE_MESSAGES_MAX: u32 = 5_000;
 const ROUNDS_MAX: u32 = 100;

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::error::LoadError;
 use crate::expect::Expect;
+pub use check::SECS_MAX;
 use included::INCLUDED;
 use stages::{Ramp, StagePlan};
 pub use steps::{
