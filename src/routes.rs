@@ -17,7 +17,7 @@ use crate::http::Login;
 use crate::http::caller::WEBHOOK_PATH;
 use crate::http::route::{Limit, Route};
 use crate::http::{metrics_listener, operations};
-use crate::pages::about::SCRIPT_PATH;
+use crate::pages::SCRIPT_PATH;
 use crate::pages::emails::{emails_html, emails_json};
 use crate::pages::{
     about, confirm_email, devlogin, favicon, find, home, integrations, join, login, password_reset,

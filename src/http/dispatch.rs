@@ -353,7 +353,8 @@ fn admit_head<'r>(
     let first = route.map(|(_, route)| route).or_else(|| found.first());
     let has_cookies = request.headers().contains_key(header::COOKIE);
     state.is_browser = first.is_some_and(|first| {
-        found.is_json || first.offered.is_for_browsers() || (first.offered == Offered::File && has_cookies)
+        let is_file_of_browser = first.offered == Offered::File && (has_cookies || asks_for_page);
+        found.is_json || first.offered.is_for_browsers() || is_file_of_browser
     });
     state.shows_pages |= asks_for_page && first.is_some_and(|first| first.offered == Offered::Page);
     let origins = if found.is_json { Some(Origins::Own) } else { first.map(|first| first.origins) };

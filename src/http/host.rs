@@ -17,8 +17,13 @@ impl FromCall for Realm {
             return Ok(Self(caller.realm.clone()));
         }
         let found = call.app.realm_of(call.header(HOST));
-        found.map(Self).ok_or_else(|| ApiError::new(Code::NONEXISTENT_SUBDOMAIN, "Invalid subdomain"))
+        found.map(Self).ok_or_else(no_realm)
     }
+}
+
+/// The error for a host without an organization.
+pub fn no_realm() -> ApiError {
+    ApiError::new(Code::NONEXISTENT_SUBDOMAIN, "Invalid subdomain")
 }
 
 /// The URL of the organization of [`Realm`], without a slash at its end.

@@ -61,7 +61,7 @@ pub use browser::{FormToken, OwnSession};
 pub use call::{Address, Audience, BodyStream, ClientName, IfNoneMatch, Path, RawQuery, UserAgent};
 pub use caller::{Caller, Login};
 pub use error::{ApiError, Code};
-pub use host::{HostHeader, Realm, RealmUrl};
+pub use host::{HostHeader, Realm, RealmUrl, no_realm};
 pub use params::{BodyKind, Fields, FromFields, Params};
 pub use reply::{Envelope, HandlerResult, Reply, reply, reply_field, reply_ok, reply_with_msg};
 pub use web_session::Cookies;

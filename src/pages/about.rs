@@ -3,8 +3,9 @@
 
 use super::login::no_organization;
 use super::open_to::can_sign_up;
+use super::{SCRIPT_PATH, deactivated, scripted_page};
 use crate::api::account::server_settings::render_description;
-use crate::http::{ApiError, App, Audience, Caller, FormToken, HandlerResult, Realm, RealmUrl, Reply, reply};
+use crate::http::{App, Audience, Caller, FormToken, HandlerResult, Realm, RealmUrl, Reply, no_realm, reply};
 use crate::units::size;
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
 use actix_web::http::StatusCode;
@@ -16,8 +17,6 @@ use rules::audit::{client_of, describe, who};
 use rules::avatar::realm_icon_url;
 use serde::Serialize;
 
-/// The path of the script that names the conversation of a link.
-pub const SCRIPT_PATH: &str = "/static/millstream/conversation.js";
 /// Days of the chart.
 const DAYS: u64 = 14;
 /// People and e-mails that a development server shows.
@@ -103,6 +102,7 @@ struct About<'a> {
     has_web_app: bool,
     can_sign_up: bool,
     is_development: bool,
+    is_deactivated: bool,
 }
 
 /// Shows what this server is: a page, or JSON.
@@ -114,7 +114,9 @@ pub async fn show(
     token: FormToken,
     audience: Audience,
 ) -> HandlerResult {
-    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else { return no_organization() };
+    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else {
+        return if audience.wants_page { no_organization() } else { Err(no_realm()) };
+    };
     of(&app, (&realm, &url), caller.as_ref(), token, audience)
 }
 
@@ -144,7 +146,11 @@ pub(super) fn of(
             has_web_app,
             can_sign_up,
             is_development: app.is_development,
+            is_deactivated: !realm.is_active(),
         });
+    }
+    if let Some(page) = deactivated(realm) {
+        return page;
     }
     let shown = directory.users().filter(|user| audience.is_developer && user.is_active && !user.is_bot());
     let people = shown.take(SHOWN_MAX).map(|user| Account {
@@ -169,11 +175,7 @@ pub(super) fn of(
         state: is_owner.then(|| state(app, realm)),
         script: SCRIPT_PATH,
     };
-    let html = template.render().map_err(|error| {
-        tracing::error!(%error, "a page could not be rendered");
-        ApiError::internal()
-    })?;
-    Ok(Reply::scripted_page(StatusCode::OK, html).with_headers(token.cookie))
+    Ok(scripted_page(StatusCode::OK, &template)?.with_headers(token.cookie))
 }
 
 /// The newest e-mails of a development server.

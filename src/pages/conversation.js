@@ -1,5 +1,6 @@
 // Names the conversation of a link such as /#narrow/channel/1-general/topic/lunch, and offers to open it in an app.
-// The part after the # is not sent to the server, so only the browser knows it.
+// Where a person logs in first, the link is kept, so that it is opened after that. The part after the # is not sent to the server,
+// so only the browser knows it.
 
 "use strict";
 
@@ -43,7 +44,8 @@ function conversation(hash) {
 
 function title(found) {
     if (found.channel) {
-        const channel = `#${words(found.channel) || found.channel}`;
+        const name = words(found.channel);
+        const channel = name ? `#${name}` : "a channel";
         if (found.topic === undefined) {
             return channel;
         }
@@ -59,15 +61,31 @@ function title(found) {
 
 function terminal(found) {
     if (found.channel) {
-        const name = words(found.channel) || found.channel;
-        return `Press q, type “${name}”, and press Enter${found.topic ? `; then t, and choose “${found.topic}”` : ""}.`;
+        const name = words(found.channel);
+        return name && `Press q, type “${name}”, and press Enter${found.topic ? `; then t, and choose “${found.topic}”` : ""}.`;
     }
     return found.people ? "Press P for direct messages." : "";
+}
+
+// Adds the link to the page to go to after the login, and to the links that lead to the login.
+function keep() {
+    for (const field of document.querySelectorAll('input[name="next"]')) {
+        field.value = field.value.split("#")[0] + location.hash;
+    }
+    for (const link of document.querySelectorAll("a.to-login")) {
+        link.hash = location.hash;
+    }
 }
 
 function show() {
     const section = document.getElementById("conversation");
     const isLink = location.hash.startsWith("#narrow");
+    if (isLink) {
+        keep();
+    }
+    if (!section) {
+        return;
+    }
     section.hidden = !isLink;
     if (!isLink) {
         return;

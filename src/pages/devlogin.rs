@@ -3,7 +3,7 @@
 
 use super::about::role_name;
 use super::login::{Next, go_to, no_organization, start_session};
-use super::page;
+use super::{SCRIPT_PATH, scripted_page};
 use crate::http::{
     ApiError, App, Fields, FormToken, FromFields, HandlerResult, OwnSession, Params, Realm, UserAgent,
 };
@@ -18,6 +18,7 @@ struct ChoosePage<'p> {
     token: &'p str,
     next: &'p str,
     people: Vec<Person<'p>>,
+    script: &'static str,
 }
 
 struct Person<'p> {
@@ -58,8 +59,14 @@ pub async fn show(
         role: role_name(user.role),
     });
     let (organization, token_text) = (&directory.realm().name, &token.text);
-    let template = ChoosePage { organization, token: token_text, next: &next, people: people.collect() };
-    Ok(page(StatusCode::OK, &template)?.with_headers(token.cookie))
+    let template = ChoosePage {
+        organization,
+        token: token_text,
+        next: &next,
+        people: people.collect(),
+        script: SCRIPT_PATH,
+    };
+    Ok(scripted_page(StatusCode::OK, &template)?.with_headers(token.cookie))
 }
 
 /// Logs in as the chosen user.

@@ -37,6 +37,8 @@ struct GoPage<'p> {
     problem: Option<&'p str>,
     /// The address of the login, once the organization is known.
     found: Option<&'p str>,
+    /// Whether the server can mail a list of organizations.
+    has_mail: bool,
 }
 
 /// The addresses of the form.
@@ -136,7 +138,15 @@ fn go_form(
     (problem, found): (Option<&str>, Option<&str>),
 ) -> HandlerResult {
     let host = app.hosts.name();
-    let template = GoPage { token: &token.text, next, subdomain, host: &host, problem, found };
+    let template = GoPage {
+        token: &token.text,
+        next,
+        subdomain,
+        host: &host,
+        problem,
+        found,
+        has_mail: app.mail.sends(),
+    };
     Ok(page(StatusCode::OK, &template)?.with_headers(token.cookie))
 }
 

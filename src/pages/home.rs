@@ -5,9 +5,11 @@ use super::about;
 use super::app::conversation::HomeQuery;
 use super::app::start::{Visit, start};
 use super::login::{NO_ORGANIZATION, go_to};
-use super::page;
+use super::{deactivated, page};
 use crate::http::admission::Admission;
-use crate::http::{ApiError, App, Caller, FormToken, HandlerResult, Params, Path, Realm, RealmUrl, reply_ok};
+use crate::http::{
+    ApiError, App, Caller, FormToken, HandlerResult, Params, Path, Realm, RealmUrl, no_realm, reply_ok,
+};
 use actix_web::http::StatusCode;
 use askama::Template;
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
@@ -52,8 +54,15 @@ pub async fn show(
     Params(query): Params<HomeQuery>,
 ) -> HandlerResult {
     let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else {
-        return without_organization(&admission.app);
+        return if visit.audience.wants_page {
+            without_organization(&admission.app)
+        } else {
+            Err(no_realm())
+        };
     };
+    if let Some(page) = deactivated(&realm).filter(|_| visit.audience.wants_page) {
+        return page;
+    }
     if let Some(bundle) = admission.app.web_app.current() {
         return start(&admission, bundle, (realm, url, caller), token, (visit, query)).await;
     }

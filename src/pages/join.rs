@@ -4,7 +4,7 @@
 //! could not. Errors are shown next to the fields of the form.
 
 use super::account_form::{Entry, JoinForm, address_text};
-use super::{MessagePage, page};
+use super::{DEACTIVATED_TITLE, MessagePage, page};
 use crate::http::{App, HandlerResult, Params, Path, Realm, RealmUrl};
 use actix_web::http::StatusCode;
 use actors::{DomainError, Joining, commands};
@@ -72,8 +72,7 @@ fn find(realm: Option<Realm>, key: &str) -> Result<(InvitationId, Entry), Box<Ha
     let organization = directory.realm().name.clone();
     if !directory.realm().is_active {
         let text = "It no longer accepts new members.";
-        let title = "This organization has been deactivated";
-        return Err(Box::new(message(StatusCode::GONE, &organization, title, text)));
+        return Err(Box::new(message(StatusCode::GONE, &organization, DEACTIVATED_TITLE, text)));
     }
     let given = open_invitation(&directory, &found, realm.now());
     let invitation = given.map_err(|end| Box::new(ended(&organization, end)))?;

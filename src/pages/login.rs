@@ -2,7 +2,7 @@
 //! (docs/api/server-additions.md#pages).
 
 use super::open_to::can_sign_up;
-use super::{MessagePage, page};
+use super::{MessagePage, SCRIPT_PATH, deactivated, page, scripted_page};
 use crate::api::account::fetch_api_key::check_login;
 use crate::api::account::new_login::note_login;
 use crate::http::{
@@ -16,7 +16,7 @@ use actors::login::{random_secret, web_session_key};
 use actors::{EndedSessions, RealmHandle, commands};
 use askama::Template;
 use model::{User, WebSessionKey};
-use rules::client::client_name;
+use rules::client::{browser, client_name};
 use rules::web_sessions::device;
 use std::sync::Arc;
 
@@ -41,6 +41,7 @@ struct LoginPage<'p> {
     /// People can make an account without an invitation.
     can_sign_up: bool,
     is_development: bool,
+    script: &'static str,
 }
 
 /// Where to go after a login: a path of this host.
@@ -99,6 +100,9 @@ pub async fn show(
     Params(Next(next)): Params<Next>,
 ) -> HandlerResult {
     let Some(Realm(realm)) = realm else { return no_organization() };
+    if let Some(page) = deactivated(&realm) {
+        return page;
+    }
     if caller.is_some() {
         return go_to(&next, Vec::new());
     }
@@ -125,9 +129,10 @@ fn form(
         can_sign_up: can_sign_up(app, realm),
         has_reset: methods.password && app.mail.sends(),
         is_development: app.is_development,
+        script: SCRIPT_PATH,
     };
     let status = problem.map_or(StatusCode::OK, |(status, _)| status);
-    Ok(page(status, &template)?.with_headers(token.cookie))
+    Ok(scripted_page(status, &template)?.with_headers(token.cookie))
 }
 
 /// Logs in with a user name and a password. The session is a new one, whatever the browser had before.
@@ -148,7 +153,8 @@ pub async fn log_in(
     };
     match started {
         Ok((user, cookies)) => {
-            note_login(&app, &realm, &user, client_name(None, Some(&agent)), address).await;
+            let client = browser(&agent).unwrap_or_else(|| client_name(None, Some(&agent)));
+            note_login(&app, &realm, &user, client, address).await;
             go_to(&next, cookies)
         }
         Err(error) => match problem_of(&error) {

@@ -1,5 +1,5 @@
-//! The web pages for people without a client: plain HTML from the templates in this folder. Only the page
-//! about the server has a script. Everything inserted into a template is escaped.
+//! The web pages for people without a client: plain HTML from the templates in this folder. Only the pages about the server and for
+//! logging in, and those of the reference on a development server, have a script. Everything inserted into a template is escaped.
 
 pub mod about;
 pub mod account_form;
@@ -24,6 +24,11 @@ use crate::http::{ApiError, HandlerResult, Reply};
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use askama::Template;
+
+/// The path of the script that names the conversation of a link, and keeps it while a person logs in.
+pub const SCRIPT_PATH: &str = "/static/millstream/conversation.js";
+/// The title of pages of an organization that is deactivated.
+const DEACTIVATED_TITLE: &str = "This organization has been deactivated";
 
 /// A page with a title and a text.
 #[derive(Template)]
@@ -55,11 +60,25 @@ fn message_of(
     page(status, &MessagePage { organization: &realm.directory().realm().name, title, text, link })
 }
 
+/// The page of a deactivated organization; none if it is active.
+fn deactivated(realm: &RealmHandle) -> Option<HandlerResult> {
+    let text = "It cannot be used until the operator of the server reactivates it. What is in it is kept.";
+    (!realm.is_active()).then(|| message_of(realm, StatusCode::FORBIDDEN, DEACTIVATED_TITLE, text, None))
+}
+
 /// A rendered page, which is never cached.
 pub fn page(status: StatusCode, template: &impl Template) -> HandlerResult {
-    let html = template.render().map_err(|error| {
+    Ok(Reply::page(status, rendered(template)?))
+}
+
+/// A rendered page with a script of this server, which is never cached.
+fn scripted_page(status: StatusCode, template: &impl Template) -> HandlerResult {
+    Ok(Reply::scripted_page(status, rendered(template)?))
+}
+
+fn rendered(template: &impl Template) -> Result<String, ApiError> {
+    template.render().map_err(|error| {
         tracing::error!(%error, "a page could not be rendered");
         ApiError::internal()
-    })?;
-    Ok(Reply::page(status, html))
+    })
 }

@@ -1,5 +1,6 @@
 //! Whether people can make an account without an invitation.
 
+use super::DEACTIVATED_TITLE;
 use crate::http::App;
 use actors::RealmHandle;
 use rules::settings::realm_bool;
@@ -13,7 +14,7 @@ pub(super) fn can_sign_up(app: &App, realm: &RealmHandle) -> bool {
 pub(super) fn why_not(app: &App, realm: &RealmHandle) -> Option<(&'static str, &'static str)> {
     let directory = realm.directory();
     if !directory.realm().is_active {
-        return Some(("This organization has been deactivated", "It no longer accepts new members."));
+        return Some((DEACTIVATED_TITLE, "It no longer accepts new members."));
     }
     if realm_bool(directory.realm(), "invite_required") {
         return Some((

@@ -1,6 +1,6 @@
 //! The page that a browser shows instead of an error: not found, too many requests, a form that has expired.
 
-use super::MessagePage;
+use super::{Link, MessagePage};
 use crate::http::error::{ApiError, Code};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -10,7 +10,9 @@ use askama::Template;
 /// Turns an error into a page with the same status and headers. If it cannot be rendered, it stays JSON.
 pub fn problem_page(error: ApiError) -> HttpResponse {
     let (title, text) = texts(&error);
-    let html = MessagePage { organization: "", title, text: &text, link: None }.render();
+    let is_for_accounts = error.status_code() == StatusCode::UNAUTHORIZED;
+    let link = is_for_accounts.then_some(Link { path: "/login/", words: "Log in" });
+    let html = MessagePage { organization: "", title, text: &text, link }.render();
     let mut response = error.into_response();
     let Ok(html) = html else { return response };
     let headers = response.headers_mut();
@@ -31,8 +33,11 @@ fn texts(error: &ApiError) -> (&'static str, String) {
             "This page does not exist",
             "The address may be wrong, or the page is not part of this server.".to_owned(),
         ),
+        StatusCode::UNAUTHORIZED => {
+            ("Log in to see this", "It is for people with an account in this organization.".to_owned())
+        }
         StatusCode::METHOD_NOT_ALLOWED => {
-            ("This page cannot be used like this", "Open its address in your browser.".to_owned())
+            ("This page cannot be opened", "It belongs to a form of another page.".to_owned())
         }
         StatusCode::TOO_MANY_REQUESTS => {
             ("Too many requests", "Wait a moment, and then try again.".to_owned())

@@ -295,6 +295,25 @@ async fn every_page_has_an_icon_of_this_server() {
 }
 
 #[tokio::test]
+async fn pages_of_a_deactivated_organization_say_so() {
+    let t = TestServer::builder().development().start().await;
+    t.user("desdemona").post("/realm/deactivate", &[]).ok().await;
+    let mut visitor = Visitor::new(&t);
+    for path in ["/", "/about", "/login/"] {
+        let page = visitor.get(path).await;
+        let says_so = |page: &str| page.contains("This organization has been deactivated");
+        assert!(page.status == 403 && page.body.as_str().is_some_and(says_so), "{path}: {page:?}");
+    }
+}
+
+#[tokio::test]
+async fn servers_without_mail_have_no_link_to_what_they_would_mail() {
+    let t = TestServer::start().await;
+    let page = Visitor::new(&t).get("/accounts/go/").await;
+    assert!(page.body.as_str().is_some_and(|page| !page.contains("/accounts/find/")), "{page:?}");
+}
+
+#[tokio::test]
 async fn organizations_are_found_by_mail_and_name() {
     let t = TestServer::builder().development().start().await;
     let acme = crate::support::people::create_second(t.server(), "acme").await;

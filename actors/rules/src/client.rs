@@ -42,6 +42,38 @@ pub fn browser_name(name: String) -> String {
     if name.starts_with("Zulip") { name } else { "website".to_owned() }
 }
 
+/// Browsers by a word of their `User-Agent`, of which most have those of others as well: the first that is found counts.
+const BROWSERS: [(&str, &str); 8] = [
+    ("Edg", "Edge"),
+    ("OPR/", "Opera"),
+    ("Firefox/", "Firefox"),
+    ("FxiOS/", "Firefox"),
+    ("CriOS/", "Chrome"),
+    ("Chrome/", "Chrome"),
+    ("Chromium/", "Chromium"),
+    ("Safari/", "Safari"),
+];
+
+/// Systems by a word of the `User-Agent`, likewise.
+const SYSTEMS: [(&str, &str); 7] = [
+    ("Android", "Android"),
+    ("iPhone", "iOS"),
+    ("iPad", "iOS"),
+    ("Windows", "Windows"),
+    ("CrOS", "ChromeOS"),
+    ("Macintosh", "macOS"),
+    ("Linux", "Linux"),
+];
+
+/// What a person calls a browser, such as `Firefox on Linux`; none for other programs.
+pub fn browser(user_agent: &str) -> Option<String> {
+    let of = |words: &[(&str, &'static str)]| {
+        words.iter().find(|(word, _)| user_agent.contains(word)).map(|(_, name)| *name)
+    };
+    let name = of(&BROWSERS).filter(|_| user_agent.starts_with("Mozilla/"))?;
+    Some(of(&SYSTEMS).map_or_else(|| name.to_owned(), |system| format!("{name} on {system}")))
+}
+
 /// The text of a `User-Agent` up to the first `/`, `(`, or space before a digit.
 fn parse_user_agent(header: &str) -> &str {
     let bytes = header.as_bytes();
@@ -65,6 +97,27 @@ pub fn is_read_by_sender(client_name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn browsers_have_the_names_that_people_know() {
+        let chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
+        let mac = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko)";
+        let cases = [
+            (chrome.to_owned(), Some("Chrome on Linux")),
+            (format!("{chrome} Edg/142.0.0.0"), Some("Edge on Linux")),
+            (
+                "Mozilla/5.0 (Windows NT 10.0; rv:145.0) Gecko/20100101 Firefox/145.0".into(),
+                Some("Firefox on Windows"),
+            ),
+            (format!("{mac} Version/18.0 Safari/605.1.15"), Some("Safari on macOS")),
+            (mac.into(), None),
+            ("python-requests/2.32 (Linux)".into(), None),
+            ("ZulipElectron/5.12 Chrome/130 (Linux)".into(), None),
+        ];
+        for (agent, name) in cases {
+            assert_eq!(browser(&agent).as_deref(), name, "{agent}");
+        }
+    }
 
     #[test]
     fn names_from_user_agents() {

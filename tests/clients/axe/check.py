@@ -104,6 +104,7 @@ class Pages:
         for link, name in [
             ("/#narrow/channel/1-general/topic/plans.20.26.20lunch/near/5", "#general › plans & lunch"),
             ("/#narrow/stream/12-town-square", "#town square"),
+            ("/#narrow/channel/12/near/3", "a channel"),
             ("/#narrow/dm/10,8-dm", "a direct conversation"),
             ("/#narrow/dm/10-King-Hamlet/near/7", "direct messages with King Hamlet"),
             ("/#narrow/is/starred", "messages"),
@@ -165,7 +166,19 @@ class Pages:
         self.look_at("join", self.link_in_mail("guest@example.com", "/join/"))
 
     def owner_sees_the_state(self):
-        self.form("/login/", username=OWNER, password=OWNER)
+        # The link of a mail is opened after the login, and after a wrong password before it.
+        link = self.server.url + "/#narrow/channel/1-general/topic/lunch"
+        self.browser.get("about:blank")
+        self.browser.get(link)
+        self.browser.find_element(By.CSS_SELECTOR, "a.to-login").click()
+        for password in ["wrong", OWNER]:
+            for name, value in {"username": OWNER, "password": password}.items():
+                field = self.browser.find_element(By.NAME, name)
+                field.clear()
+                field.send_keys(value)
+            self.browser.find_element(By.CSS_SELECTOR, "main button[type=submit]").click()
+        assert self.browser.current_url == link, self.browser.current_url
+        assert self.browser.find_element(By.ID, "conversation").is_displayed()
         self.look_at("owner")
         text = self.browser.find_element(By.ID, "state").text
         assert "Millstream" in text and "Event queues" in text, text
