@@ -11,6 +11,11 @@ been+since+spring+together+with+a+stapler+two+badges+and+the+minutes+of+a+meetin
 /// Longest content plus one round of `WORDS`, so that any start has enough text after it.
 const POOL_CHARS: usize = 10_000 + WORDS.len();
 
+/// The text without a byte order mark.
+pub fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
 /// A small fast random generator (xorshift64*), not for secrets.
 #[derive(Debug, Clone)]
 pub struct Random(u64);

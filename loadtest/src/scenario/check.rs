@@ -61,7 +61,10 @@ impl Scenario {
         for (number, plan) in self.channels.iter().enumerate() {
             let (field, name) = (format!("channels[{number}]"), &plan.name);
             let most = |reason| format!("{field}: {name}: {reason}");
-            check_at_most("subscribers", plan.subscribers, self.users).map_err(most)?;
+            if plan.subscribers > self.users {
+                let reason = format!("subscribers is {}, and `users` is {}", plan.subscribers, self.users);
+                return Err(most(reason));
+            }
             check_at_most("count", plan.count.unwrap_or(1), CHANNELS_MAX).map_err(most)?;
             // A plan's name stands for all of its channels, so it must not be that of another one either.
             let own: Vec<String> = std::iter::once(name.clone()).chain(plan.names()).collect();
@@ -107,6 +110,7 @@ impl Scenario {
         self.check_fill(phase.fill.as_ref())?;
         self.check_organizations(phase)?;
         check_stages(phase)?;
+        check_paths(&phase.step)?;
         let expect = phase.expect.as_ref().map_or(Ok(()), Expect::check);
         expect.map_err(|reason| format!("expect.{reason}"))?;
         self.check_step(&phase.step)
@@ -191,6 +195,9 @@ impl Scenario {
             Some(BackgroundPlan::Move { channel, to, pause_ms }) => {
                 check_at_most("pause_ms", u32::try_from(*pause_ms).unwrap_or(u32::MAX), 60_000)?;
                 self.check_channel("channel", channel, Naming::One)?;
+                if channel == to {
+                    return Err(format!("to: the topic is in {to} already; name another channel"));
+                }
                 self.check_channel("to", to, Naming::One)
             }
             Some(BackgroundPlan::MissedMail { channel, every_ms }) => {
@@ -261,19 +268,54 @@ fn check_stages(phase: &Phase) -> Result<(), String> {
     if phase.secs > 0.0 || phase.warmup_secs > 0.0 {
         return Err("stages: they have their own seconds, so secs and warmup_secs must be absent".to_owned());
     }
-    let clients = match &phase.step {
-        Step::Send(step) => step.clients,
-        Step::Fetch(step) => step.clients,
-        Step::Get(step) => step.clients,
-        Step::Register(step) => step.clients,
-        Step::Edit(step) => step.clients,
+    let (clients, rate) = match &phase.step {
+        Step::Send(step) => (step.clients, step.rate_per_sec),
+        Step::Fetch(step) => (step.clients, step.rate_per_sec),
+        Step::Get(step) => (step.clients, step.rate_per_sec),
+        Step::Register(step) => (step.clients, step.rate_per_sec),
+        Step::Edit(step) => (step.clients, step.rate_per_sec),
         Step::Fanout(_) | Step::Idle(_) | Step::Mixed(_) | Step::Crowd(_) | Step::Start(_) => {
             return Err(format!("stages: not for {}", phase.step.kind()));
         }
     };
+    if rate.is_some() {
+        return Err("stages: they set the load, so rate_per_sec must be absent".to_owned());
+    }
     let most = ramp.segments.iter().map(|segment| segment.to).fold(0.0, f64::max);
     if ramp.quantity == Quantity::Clients && most > f64::from(clients) {
         return Err(format!("stages: at most the {clients} `clients` of the step"));
+    }
+    Ok(())
+}
+
+/// The paths that a step requests.
+fn check_paths(step: &Step) -> Result<(), String> {
+    match step {
+        Step::Get(step) => check_path(&step.path),
+        Step::Mixed(step) => step.each.iter().try_for_each(|activity| match activity {
+            Activity::Get { per_min: _, path } => check_path(path),
+            Activity::LongPoll | Activity::Send { .. } | Activity::Fetch { .. } => Ok(()),
+        }),
+        Step::Send(_)
+        | Step::Fanout(_)
+        | Step::Fetch(_)
+        | Step::Idle(_)
+        | Step::Crowd(_)
+        | Step::Register(_)
+        | Step::Edit(_)
+        | Step::Start(_) => Ok(()),
+    }
+}
+
+/// A path goes into the request line as it is.
+fn check_path(path: &str) -> Result<(), String> {
+    if !path.starts_with('/') {
+        return Err(format!("path is {path:?}, and must begin with /"));
+    }
+    if !path.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(format!(
+            "path is {path:?}: spaces, control characters and letters beyond ASCII must be percent-encoded"
+        ));
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use crate::error::LoadError;
 use crate::expect::Expect;
+use crate::text::without_mark;
 pub use check::SECS_MAX;
 use included::INCLUDED;
 use stages::{Ramp, StagePlan};
@@ -148,7 +149,11 @@ impl Scenario {
 
     /// Parses and checks the text of a scenario. An error has the path of the field.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let value: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let value: serde_json::Value =
+            serde_json::from_str(without_mark(text)).map_err(|error| error.to_string())?;
+        if !value.is_object() {
+            return Err("a scenario is a JSON object".to_owned());
+        }
         let parsed: Result<Self, _> = serde_path_to_error::deserialize(value);
         let scenario = parsed.map_err(|error| steps::located(&error))?;
         scenario.check()?;

@@ -111,7 +111,7 @@ fn impossible_numbers_are_named_by_their_place() {
         {"name": "one", "subscribers": 2}, {"name": "two", "subscribers": 9}
     ]);
     let error = parse_with(&channels, &phase(serde_json::json!({}))).unwrap_err();
-    assert_eq!(error, "channels[1]: two: subscribers is 9, at most 2");
+    assert_eq!(error, "channels[1]: two: subscribers is 9, and `users` is 2");
     let none = serde_json::json!([]);
     let error = parse_with(&none, &phase(serde_json::json!({"p95_ms_max": -1}))).unwrap_err();
     assert_eq!(error, "phase p: expect.p95_ms_max is -1, and a limit is 0 or more");
@@ -175,6 +175,64 @@ fn stages_fit_their_phase() {
     assert_eq!(with(stages.clone(), 0), Ok(5.0));
     assert!(with(stages, 1).unwrap_err().contains("stages"));
     assert!(with(serde_json::json!([{"secs": 2, "clients": 9}]), 0).unwrap_err().contains("8 `clients`"));
+}
+
+#[test]
+fn stages_and_a_rate_exclude_each_other() {
+    let text = serde_json::json!({
+        "name": "x", "about": "x", "users": 4,
+        "phases": [{"name": "p", "stages": [{"secs": 2, "clients": 8}],
+            "step": {"do": "get", "clients": 8, "path": "/users/me", "rate_per_sec": 5}}]
+    });
+    let error = Scenario::parse(&text.to_string()).unwrap_err();
+    assert_eq!(error, "phase p: stages: they set the load, so rate_per_sec must be absent");
+}
+
+#[test]
+fn paths_can_be_requested() {
+    let steps = |path: &str| {
+        let get = serde_json::json!({"do": "get", "per_min": 1, "path": path});
+        [
+            serde_json::json!({"do": "get", "clients": 1, "path": path}),
+            serde_json::json!({"do": "mixed", "each": [get]}),
+        ]
+    };
+    let with = |step: &serde_json::Value| {
+        let text = serde_json::json!({
+            "name": "x", "about": "x", "users": 2, "channels": [{"name": "c", "subscribers": 2}],
+            "phases": [{"name": "p", "secs": 1, "step": step}]
+        });
+        Scenario::parse(&text.to_string()).map(|_| ())
+    };
+    for step in steps("/users/me?a=%20") {
+        assert_eq!(with(&step), Ok(()));
+    }
+    for step in steps("users/me") {
+        assert_eq!(with(&step).unwrap_err(), "phase p: path is \"users/me\", and must begin with /");
+    }
+    for bad in ["/a b", "/a\r\nX: y", "/ä"] {
+        for step in steps(bad) {
+            let error = with(&step).unwrap_err();
+            assert!(error.contains("must be percent-encoded") && !error.contains('\n'), "{error}");
+        }
+    }
+}
+
+#[test]
+fn topics_move_to_another_channel() {
+    let mut value: serde_json::Value =
+        serde_json::from_str(include_str!("../../scenarios/move.json")).unwrap();
+    let place = value.pointer_mut("/phases/1/step/background").unwrap();
+    place["to"] = place["channel"].clone();
+    let error = Scenario::parse(&value.to_string()).unwrap_err();
+    assert!(error.contains("name another channel"), "{error}");
+}
+
+#[test]
+fn files_of_editors_are_read() {
+    let (_, good) = INCLUDED[0];
+    assert!(Scenario::parse(&format!("\u{feff}{good}")).is_ok());
+    assert_eq!(Scenario::parse("[]").unwrap_err(), "a scenario is a JSON object");
 }
 
 #[test]

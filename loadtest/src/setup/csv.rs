@@ -1,16 +1,13 @@
 //! Reads CSV as spreadsheets write it: with a byte order mark, quoted cells, and lines that end with CR and LF; also with
 //! semicolons or tabs, where the decimal separator is a comma.
 
+use crate::text::without_mark;
+
 /// A line of a table, with its number in the file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Row {
     pub line: usize,
     pub cells: Vec<String>,
-}
-
-/// The text without a byte order mark.
-pub fn without_mark(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// All rows that are not empty. Spaces around cells that are not quoted do not count.

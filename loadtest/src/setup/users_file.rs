@@ -1,11 +1,13 @@
 //! Accounts given by a file, for servers without the development endpoints: JSON or CSV of email address and API key.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Deserialize;
 
 use super::csv;
 use crate::error::LoadError;
+use crate::text::without_mark;
 
 /// As many as a scenario can use.
 const USERS_MAX: usize = 100_000;
@@ -24,14 +26,23 @@ pub struct Given {
 /// (the ready file of a development server is one); CSV has these names in its first line.
 pub fn read(path: &Path) -> Result<Vec<Given>, LoadError> {
     let text = std::fs::read_to_string(path).map_err(|source| LoadError::file(path, source))?;
-    let text = csv::without_mark(&text);
+    let text = without_mark(&text);
     let failed = |reason: String| LoadError::Usage(format!("{}: {reason}", path.display()));
     let users = if text.trim_start().starts_with(['[', '{']) { parse_json(text) } else { parse_csv(text) };
     let users = users.map_err(failed)?;
     if users.is_empty() || users.len() > USERS_MAX {
         return Err(failed(format!("{} users; it must have 1 to {USERS_MAX}", users.len())));
     }
+    if let Some(again) = find_repeated(&users) {
+        return Err(failed(format!("{again} is there twice")));
+    }
     Ok(users)
+}
+
+/// The email address of an account that is listed again, in whatever case.
+fn find_repeated(users: &[Given]) -> Option<&str> {
+    let mut known = HashSet::new();
+    users.iter().map(|user| user.email.as_str()).find(|email| !known.insert(email.to_lowercase()))
 }
 
 fn parse_json(text: &str) -> Result<Vec<Given>, String> {
@@ -116,5 +127,7 @@ mod tests {
         let path = folder.path().join("users.csv");
         std::fs::write(&path, "email,api_key\n").unwrap();
         assert!(read(&path).unwrap_err().to_string().contains("users.csv: 0 users"));
+        std::fs::write(&path, "email,api_key\na@x,k1\nb@x,k2\nA@x,k1\n").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("users.csv: A@x is there twice"));
     }
 }
