@@ -74,6 +74,13 @@ pub fn raise_open_files(wanted: u64) -> Result<(), LoadError> {
     Ok(())
 }
 
+/// Whether a command starts a development server with temporary data, which does not sync its writes.
+pub fn leaves_sync_out(command: &str) -> bool {
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let keeps = words.iter().any(|word| *word == "--data" || word.starts_with("--data="));
+    words.contains(&"dev") && !keeps
+}
+
 /// A server that this program started.
 #[derive(Debug)]
 pub struct Spawned {
@@ -209,6 +216,16 @@ mod tests {
         assert!(resident_bytes(own).unwrap() > 100_000);
         assert!(cpu_time(own).is_some());
         assert_eq!(resident_bytes(u32::MAX), None);
+    }
+
+    #[test]
+    fn only_development_servers_with_temporary_data_do_not_sync() {
+        assert!(leaves_sync_out("target/release/millstream dev --listen 127.0.0.1:9001"));
+        for synced in
+            ["millstream dev --data /tmp/load", "millstream dev --data=/tmp/load", "millstream serve"]
+        {
+            assert!(!leaves_sync_out(synced), "{synced}");
+        }
     }
 
     #[tokio::test]

@@ -13,7 +13,7 @@ use crate::error::LoadError;
 use crate::http::{HttpError, Target};
 use crate::organizations;
 use crate::outcome::{Baselines, CounterChange, PhaseResult, ScenarioResult, Verdict};
-use crate::process::{Spawned, check_address_free};
+use crate::process::{Spawned, check_address_free, leaves_sync_out};
 use crate::scenario::{Phase, Scenario, Step};
 use crate::setup::{People, Stage, usable};
 use crate::units;
@@ -76,6 +76,9 @@ impl Session {
     /// Runs one scenario on its server. An error in its first phase or before is the error of the run.
     pub async fn run_scenario(&self, scenario: &Scenario) -> Result<ScenarioRun, LoadError> {
         let needs = if self.baselines { Needs::of(scenario) } else { Needs::default() };
+        if let Some(warning) = warn_of_sync(self.spawn.as_deref(), scenario) {
+            eprintln!("warning: {warning}");
+        }
         let mut rounds = Rounds::default();
         let mut progress = Progress::default();
         let failure = if scenario.starts_servers() {
@@ -242,6 +245,17 @@ impl Session {
     }
 }
 
+/// Why sends that are described as durable are not, if the command of the server says so.
+fn warn_of_sync(spawn: Option<&str>, scenario: &Scenario) -> Option<String> {
+    let unsynced = scenario.says_durable() && spawn.is_some_and(leaves_sync_out);
+    unsynced.then(|| {
+        format!(
+            "{} measures durable sends, and `dev` without --data does not sync: add --data FOLDER to --spawn",
+            scenario.name
+        )
+    })
+}
+
 /// Explains what to do where no server listens.
 fn without_server(error: LoadError) -> LoadError {
     match error {
@@ -303,6 +317,16 @@ mod tests {
         assert_eq!(median.failed(), 0);
         let median = take_median(vec![run(9.0, 2), run(1.0, 0), run(5.0, 1)]);
         assert_eq!((median.failed(), median.operations.len()), (3, 1), "each operation is there once");
+    }
+
+    #[test]
+    fn durable_sends_need_a_server_that_syncs() {
+        let warning = |spawn, name| warn_of_sync(spawn, &Scenario::load(name).unwrap());
+        let given = warning(Some("millstream dev"), "send_one").unwrap();
+        assert!(given.starts_with("send_one measures durable sends") && given.contains("--data"), "{given}");
+        assert_eq!(warning(Some("millstream dev"), "users_me"), None);
+        assert_eq!(warning(Some("millstream dev --data /tmp/load"), "send_one"), None);
+        assert_eq!(warning(None, "send_one"), None);
     }
 
     #[test]

@@ -60,6 +60,10 @@ pub fn notes(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
             format_number(over),
             latency.p50_ms / disk.p50_ms.max(1e-9)
         ));
+        // An acknowledged send waited for at least one sync that began after it.
+        if phase.kind == "send" && over < 0.0 {
+            lines.push("warning: faster than the disk: does the server sync?".to_owned());
+        }
     }
     lines.extend(special_facts(phase));
     lines.extend(
@@ -296,6 +300,20 @@ mod tests {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }
         assert!(render_machine(&run.machine).contains("Some <CPU>, 2 cores"));
+    }
+
+    #[test]
+    fn sends_faster_than_the_disk_are_warned_about() {
+        let warned = |kind: &str, sync_ms: f64| {
+            let mut run = sample::run_result();
+            let scenario = &mut run.scenarios[0];
+            scenario.phases[0].kind = kind.to_owned();
+            scenario.baselines.disk.as_mut().unwrap().p50_ms = sync_ms;
+            render_scenario(scenario).contains("warning: faster than the disk: does the server sync?")
+        };
+        assert!(warned("send", 2.5), "the median of the sends is 2 ms");
+        assert!(!warned("send", 1.5));
+        assert!(!warned("mixed", 2.5), "its first operation may be a fetch");
     }
 
     #[test]

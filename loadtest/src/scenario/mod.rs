@@ -165,6 +165,11 @@ impl Scenario {
         self.phases.iter().any(|phase| matches!(phase.step, Step::Start(_)))
     }
 
+    /// Whether the description calls its sends durable, so that the server must sync them.
+    pub fn says_durable(&self) -> bool {
+        self.about.to_lowercase().contains("durable")
+    }
+
     /// Lowers the number of users, for a server with fewer accounts, and says so in the description.
     pub fn limit_users(&mut self, most: u32) {
         if self.users <= most {
