@@ -86,8 +86,7 @@ impl Session {
             None
         } else {
             let mut spawned = self.start_server().await?;
-            let pid = spawned.as_ref().map(Spawned::pid).or(self.server_pid);
-            let outcome = self.run_phases(scenario, pid, needs, &mut rounds, &mut progress).await;
+            let outcome = self.run_phases(scenario, &mut spawned, needs, &mut rounds, &mut progress).await;
             let ended = spawned.as_mut().and_then(Spawned::ended);
             let failure = outcome.err().map(|error| progress.explain(error, ended, &self.log));
             if let Some(spawned) = spawned {
@@ -160,11 +159,12 @@ impl Session {
     async fn run_phases(
         &self,
         scenario: &Scenario,
-        pid: Option<u32>,
+        spawned: &mut Option<Spawned>,
         needs: Needs,
         rounds: &mut Rounds,
         progress: &mut Progress,
     ) -> Result<(), LoadError> {
+        let pid = spawned.as_ref().map(Spawned::pid).or(self.server_pid);
         let mut api = Api::open(&self.target).await.map_err(without_server)?;
         let settings = api.get_ok(READY_PATH, None).await?;
         progress.version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
@@ -178,6 +178,9 @@ impl Session {
                 fill::fill(stage, plan).await?;
             }
             progress.phases.push(self.run_repeated(&mut stages, &mut api, scenario, phase, pid).await?);
+            if spawned.as_mut().and_then(Spawned::ended).is_some() {
+                return Err(LoadError::Server("the figures of this phase are incomplete".to_owned()));
+            }
         }
         progress.phase = None;
         for _ in 0..BASELINE_ROUNDS {
@@ -302,6 +305,7 @@ fn judge(scenario: &Scenario, phases: &[PhaseResult], baselines: &Baselines) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::{self, Faults};
     use crate::outcome::{Operation, ServerUse};
 
     fn run(cpu: f64, failed: u64) -> PhaseResult {
@@ -317,6 +321,41 @@ mod tests {
         assert_eq!(median.failed(), 0);
         let median = take_median(vec![run(9.0, 2), run(1.0, 0), run(5.0, 1)]);
         assert_eq!((median.failed(), median.operations.len()), (3, 1), "each operation is there once");
+    }
+
+    #[tokio::test]
+    async fn phase_in_which_the_server_ends_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let session = Session {
+            target: fake::start(Faults::default()),
+            spawn: None,
+            server_pid: None,
+            people: None,
+            disk_dir: folder.path().to_owned(),
+            log: folder.path().join("log"),
+            judges: false,
+            baselines: false,
+        };
+        let phase = |name: &str| {
+            let step = serde_json::json!({"do": "send", "clients": 1, "channel": "c", "chars": [24, 30], "topics": 1});
+            serde_json::json!({"name": name, "secs": 0.1, "step": step})
+        };
+        let text = serde_json::json!({
+            "name": "x", "about": "x", "users": 2, "channels": [{"name": "c", "subscribers": 2}],
+            "phases": [phase("a"), phase("b")]
+        });
+        let scenario = Scenario::parse(&text.to_string()).unwrap();
+        let mut server = Spawned::start("true", &session.log).unwrap();
+        while server.ended().is_none() {
+            tokio::task::yield_now().await;
+        }
+        let (mut spawned, mut rounds, mut progress) = (Some(server), Rounds::default(), Progress::default());
+        let outcome =
+            session.run_phases(&scenario, &mut spawned, Needs::default(), &mut rounds, &mut progress).await;
+        let ended = spawned.as_mut().and_then(Spawned::ended);
+        let error = progress.explain(outcome.unwrap_err(), ended, &session.log).to_string();
+        assert!(error.starts_with("phase a: the server ended (exit status: 0), its output is in"), "{error}");
+        assert_eq!(progress.phases.len(), 1, "what was measured until then stays");
     }
 
     #[test]
