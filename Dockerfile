@@ -1,6 +1,8 @@
 # An image with the one binary, run by a user of its own. Data lives in /data; give it a volume that this user (10001) may
 # write to. Both stages are the same Debian release, so that the C library of the build is that of the image.
 FROM rust:1.95-slim-trixie AS build
+# The allocator is built with make.
+RUN apt-get update && apt-get install --yes --no-install-recommends make && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 COPY . .
 RUN cargo build --release --locked --bin millstream

@@ -23,6 +23,9 @@ pub enum Pause {
 }
 
 impl Pause {
+    /// Every reason, for the metrics.
+    pub const ALL: [Self; 4] = [Self::LowSpace, Self::DiskFull, Self::JournalFailed, Self::TreesFailed];
+
     /// Whether more free space ends it.
     pub fn is_about_space(self) -> bool {
         match self {

@@ -20,6 +20,7 @@ mod clock;
 #[cfg(feature = "cluster")]
 pub mod cluster;
 pub mod commands;
+mod counters;
 mod direct;
 mod draft;
 mod erase;

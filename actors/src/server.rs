@@ -115,6 +115,7 @@ impl Server {
         let is_behind = !trees.is_open() || !disk::space(folder.path()).is_none_or(|space| space.has_room(0));
         let projection = Projection::start(trees.clone())?;
         let health = Arc::new(StorageHealth::default());
+        crate::counters::register();
         let shards: Vec<Shard> = logs
             .into_iter()
             .enumerate()

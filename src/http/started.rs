@@ -14,7 +14,8 @@ use super::web_session::CSRF_FIELD;
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actors::budget::Holder;
-use actors::{OnBehalfOf, on_behalf_of};
+use actors::{DomainError, OnBehalfOf, RealmHandle, on_behalf_of};
+use model::UserId;
 
 /// A handler at work, with the little that its reply needs: ten thousand polls wait here.
 pub struct Started {
@@ -24,8 +25,8 @@ pub struct Started {
     holder: Holder,
     /// It may wait for events.
     is_poll: bool,
-    /// The browser that waits for events.
-    waiting: Option<Box<Admitted>>,
+    /// With what a client waits for events.
+    waiting: Option<Credentials>,
     has_unread_body: bool,
 }
 
@@ -38,8 +39,7 @@ impl Started {
     ) -> Result<Self, ApiError> {
         let has_unread_body = call.fields.as_ref().is_ok_and(Fields::has_unread_body);
         let is_poll = route.limit == Limit::Events;
-        let waiting = (is_poll && call.session.is_some())
-            .then(|| Box::new(Admitted { caller: call.caller.clone(), session: call.session.clone() }));
+        let waiting = if is_poll { Credentials::of(&call) } else { None };
         let holder = call.holder();
         let requester = requester(route, &mut call);
         let started = route.start(&mut call);
@@ -80,11 +80,53 @@ impl Started {
     pub fn finish(self, app: &App, reply: HandlerResult) -> Result<HttpResponse, ApiError> {
         let reply = reply.map_err(|error| hint(self.has_unread_body, error))?;
         let reply = reply.admitted(app.server.budget(), self.holder)?;
-        // Nothing is given to a browser that was logged out while its poll waited.
-        if self.waiting.is_some_and(|admitted| admitted.has_ended()) {
-            return Err(ApiError::not_logged_in());
+        if let Some(waiting) = &self.waiting {
+            waiting.check()?;
         }
         Ok(reply.into_response(&self.ignored))
+    }
+}
+
+/// With what a client waits for events. Nothing is given to a browser that was logged out, or for an API key that was replaced,
+/// while a poll waited.
+enum Credentials {
+    Session(Box<Admitted>),
+    /// The key of an account, by the number of keys that it had before.
+    Key {
+        realm: RealmHandle,
+        user: UserId,
+        rotation: u32,
+    },
+}
+
+impl Credentials {
+    fn of(call: &Call<'_>) -> Option<Self> {
+        let caller = call.caller.as_ref()?;
+        Some(match &call.session {
+            Some(session) => Self::Session(Box::new(Admitted {
+                caller: Some(caller.clone()),
+                session: Some(session.clone()),
+            })),
+            None => Self::Key {
+                realm: caller.realm.clone(),
+                user: caller.user.id,
+                rotation: caller.user.api_key_rotation,
+            },
+        })
+    }
+
+    fn check(&self) -> Result<(), ApiError> {
+        match self {
+            Self::Session(admitted) if admitted.has_ended() => Err(ApiError::not_logged_in()),
+            Self::Session(_) => Ok(()),
+            Self::Key { realm, user, rotation } => {
+                let directory = realm.directory();
+                match directory.user(*user).is_some_and(|user| user.api_key_rotation == *rotation) {
+                    true => Ok(()),
+                    false => Err(DomainError::InvalidApiKey.into()),
+                }
+            }
+        }
     }
 }
 

@@ -60,6 +60,15 @@ async fn metrics_have_their_own_listener_or_token() {
         }
         let text = get(&format!("Bearer {token}")).await.body.as_str().expect("text").to_owned();
         assert!(text.contains("millstream_uptime_seconds") && text.lines().count() <= 300);
+        // What alerts count must be there before it happens for the first time.
+        for counter in [
+            "millstream_storage_failures_total{reason=\"disk_full\"} 0",
+            "millstream_outbox_total{kind=\"mail\",outcome=\"given_up\"} 0",
+            "millstream_erase_failures_total 0",
+            "millstream_queues_overflowed_total 0",
+        ] {
+            assert!(text.contains(counter), "{command}: {counter} is missing in {text}");
+        }
         assert!(!server.log.lock().expect("the lock").contains(token));
         drop(server);
 

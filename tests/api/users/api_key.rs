@@ -40,3 +40,18 @@ async fn regenerate_api_key_then_login_with_password() {
     let login: Params<'_> = &[("username", &"hamlet@zulip.com"), ("password", &"hamlet@zulip.com")];
     assert_eq!(t.anonymous().post("/fetch_api_key", login).ok().await["api_key"], key);
 }
+
+/// The key may be in other hands, so a poll that waits with it gets nothing more.
+#[tokio::test]
+async fn poll_that_waits_with_a_replaced_key_gets_nothing() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let queue = hamlet.register().await;
+    let waiting = t.hold_poll(&queue).await;
+    hamlet.post("/users/me/api_key/regenerate", &[]).ok().await;
+    iago.send_direct(&[&hamlet], "secret").await;
+    let answer = waiting.await.expect("an answer");
+    assert_eq!(answer.status, 401, "{answer:?}");
+    assert_eq!(answer.body["msg"], "Invalid API key");
+    assert!(answer.body.get("events").is_none());
+}

@@ -1,0 +1,18 @@
+//! Counters of failures that alerts are about (packaging/monitoring/alerts.yaml). They are in the metrics from the start: a
+//! counter that appears with its first failure has not increased.
+
+use crate::health::Pause;
+use metrics::counter;
+use model::job::TaskKind;
+
+/// Puts the counters into the metrics, with what they have counted so far in this process.
+pub(crate) fn register() {
+    for pause in Pause::ALL {
+        counter!("millstream_storage_failures_total", "reason" => pause.name()).increment(0);
+    }
+    for kind in TaskKind::ALL {
+        counter!("millstream_outbox_total", "kind" => kind.name(), "outcome" => "given_up").increment(0);
+    }
+    counter!("millstream_erase_failures_total").increment(0);
+    counter!("millstream_queues_overflowed_total").increment(0);
+}
