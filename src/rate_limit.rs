@@ -46,6 +46,9 @@ pub enum Bucket {
 }
 
 impl Bucket {
+    /// Those whose key is an account.
+    pub const OF_ACCOUNTS: [Self; 3] = [Self::ApiByUser, Self::EventsByUser, Self::EmailChangeByUser];
+
     /// Whether the time of each call is stored, so that no window contains more than its count.
     pub fn is_exact(self) -> bool {
         match self {

@@ -1,5 +1,5 @@
-//! Counters of failures that alerts are about (packaging/monitoring/alerts.yaml). They are in the metrics from the start: a
-//! counter that appears with its first failure has not increased.
+//! Counters that are in the metrics from the start, so that monitoring reads zero instead of nothing: for an alert
+//! (packaging/monitoring/alerts.yaml) a counter that appears with its first failure has not increased.
 
 use crate::health::Pause;
 use metrics::counter;
@@ -15,4 +15,5 @@ pub(crate) fn register() {
     }
     counter!("millstream_erase_failures_total").increment(0);
     counter!("millstream_queues_overflowed_total").increment(0);
+    counter!("millstream_write_budget_refusals_total").increment(0);
 }

@@ -74,11 +74,20 @@ pub fn raise_open_files(wanted: u64) -> Result<(), LoadError> {
     Ok(())
 }
 
+/// The data folder that a command of a server names.
+pub fn data_folder(command: &str) -> Option<&str> {
+    let mut words = command.split_whitespace();
+    words
+        .find_map(|word| match word.strip_prefix("--data")? {
+            "" => Some(None),
+            rest => rest.strip_prefix('=').map(Some),
+        })?
+        .or_else(|| words.next())
+}
+
 /// Whether a command starts a development server with temporary data, which does not sync its writes.
 pub fn leaves_sync_out(command: &str) -> bool {
-    let words: Vec<&str> = command.split_whitespace().collect();
-    let keeps = words.iter().any(|word| *word == "--data" || word.starts_with("--data="));
-    words.contains(&"dev") && !keeps
+    command.split_whitespace().any(|word| word == "dev") && data_folder(command).is_none()
 }
 
 /// A server that this program started.

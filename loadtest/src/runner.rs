@@ -10,6 +10,7 @@ use crate::driver;
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
 use crate::outcome::{FORMAT, RunResult};
+use crate::process::data_folder;
 use crate::scenario::included::INCLUDED;
 use crate::scenario::{Scenario, Step};
 use crate::session::{ScenarioRun, Session};
@@ -172,9 +173,10 @@ pub fn disk_dir(configured: Option<PathBuf>, spawn: Option<&str>) -> PathBuf {
     if let Some(folder) = configured {
         return folder;
     }
-    let mut words = spawn.unwrap_or_default().split_whitespace();
-    let data = words.find(|word| *word == "--data").and_then(|_| words.next());
-    let parent = data.and_then(|data| Path::new(data).parent()).filter(|parent| parent.is_dir());
+    let parent = spawn
+        .and_then(data_folder)
+        .and_then(|data| Path::new(data).parent())
+        .filter(|parent| parent.is_dir());
     parent.map_or_else(std::env::temp_dir, Path::to_path_buf)
 }
 
@@ -186,6 +188,7 @@ mod tests {
     fn disk_baseline_uses_the_data_folder() {
         assert_eq!(disk_dir(Some("/x".into()), Some("s --data /tmp/y")), Path::new("/x"));
         assert_eq!(disk_dir(None, Some("s dev --data /tmp/y --z")), Path::new("/tmp"));
+        assert_eq!(disk_dir(None, Some("s dev --data=/tmp/y --z")), Path::new("/tmp"));
         assert_eq!(disk_dir(None, Some("s dev")), std::env::temp_dir());
     }
 

@@ -43,14 +43,6 @@ pub struct Admitted {
     pub session: Option<OpenSession>,
 }
 
-impl Admitted {
-    /// Whether the web session has ended while the request was waiting.
-    pub fn has_ended(&self) -> bool {
-        let ended = self.caller.as_ref().zip(self.session.as_ref());
-        ended.is_some_and(|(caller, session)| session.has_ended(caller))
-    }
-}
-
 /// The header of resumable uploads, which pages of other sites cannot send: it stands for a CSRF token.
 const RESUMABLE: HeaderName = HeaderName::from_static("tus-resumable");
 

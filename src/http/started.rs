@@ -1,16 +1,15 @@
 //! A handler at work.
 
-use super::admit::Admitted;
 use super::app::App;
 use super::call::{Call, Working};
-use super::caller::Login;
+use super::caller::{Caller, Login};
 use super::development::WatchedCall;
 use super::error::ApiError;
 use super::params::Fields;
 use super::reply::HandlerResult;
 use super::requester::requester;
 use super::route::{Body, Limit, Route};
-use super::web_session::CSRF_FIELD;
+use super::web_session::{CSRF_FIELD, OpenSession};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actors::budget::Holder;
@@ -90,7 +89,7 @@ impl Started {
 /// With what a client waits for events. Nothing is given to a browser that was logged out, or for an API key that was replaced,
 /// while a poll waited.
 enum Credentials {
-    Session(Box<Admitted>),
+    Session(Box<(Caller, OpenSession)>),
     /// The key of an account, by the number of keys that it had before.
     Key {
         realm: RealmHandle,
@@ -103,10 +102,7 @@ impl Credentials {
     fn of(call: &Call<'_>) -> Option<Self> {
         let caller = call.caller.as_ref()?;
         Some(match &call.session {
-            Some(session) => Self::Session(Box::new(Admitted {
-                caller: Some(caller.clone()),
-                session: Some(session.clone()),
-            })),
+            Some(session) => Self::Session(Box::new((caller.clone(), session.clone()))),
             None => Self::Key {
                 realm: caller.realm.clone(),
                 user: caller.user.id,
@@ -117,8 +113,10 @@ impl Credentials {
 
     fn check(&self) -> Result<(), ApiError> {
         match self {
-            Self::Session(admitted) if admitted.has_ended() => Err(ApiError::not_logged_in()),
-            Self::Session(_) => Ok(()),
+            Self::Session(waiting) => match waiting.1.has_ended(&waiting.0) {
+                true => Err(ApiError::not_logged_in()),
+                false => Ok(()),
+            },
             Self::Key { realm, user, rotation } => {
                 let directory = realm.directory();
                 match directory.user(*user).is_some_and(|user| user.api_key_rotation == *rotation) {

@@ -90,13 +90,8 @@ pub fn icon(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusa
 /// An organization's logo: the complete image, reduced if necessary.
 pub fn logo(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusal> {
     let image = decode(bytes, declared)?;
-    let fits = image.width() <= LOGO_WIDTH_MAX && image.height() <= SMALL_SIDE;
-    if fits {
-        return png(&image.into_rgba8());
-    }
     let (width, height) = fitting(image.width(), image.height(), LOGO_WIDTH_MAX, SMALL_SIDE);
-    let image = reduce_quickly(image, width, height);
-    png(&image.resize_exact(width, height, FilterType::Lanczos3).into_rgba8())
+    png(&resized(image, width, height, FilterType::Lanczos3))
 }
 
 /// A custom emoji: the center square, or an animation, complete and padded.
@@ -182,6 +177,14 @@ fn square(image: &DynamicImage, side: u32) -> RgbaImage {
     let (left, top) = ((image.width() - shorter) / 2, (image.height() - shorter) / 2);
     let cut = image.crop_imm(left, top, shorter, shorter);
     cut.resize_exact(side, side, FilterType::Lanczos3).into_rgba8()
+}
+
+/// The image in another size, well.
+fn resized(image: DynamicImage, width: u32, height: u32, filter: FilterType) -> RgbaImage {
+    if (image.width(), image.height()) == (width, height) {
+        return image.into_rgba8();
+    }
+    reduce_quickly(image, width, height).resize_exact(width, height, filter).into_rgba8()
 }
 
 /// Reduces each side that is much longer than wanted to twice of that, quickly and without a copy in between. The filters
@@ -272,8 +275,7 @@ fn animation(frames: Frames<'_>, pixels: u64) -> Result<Option<(Vec<u8>, RgbaIma
 /// The complete image, padded to a square.
 fn padded(image: DynamicImage) -> RgbaImage {
     let (width, height) = scaled_to(image.width(), image.height(), EMOJI_SIDE, EMOJI_SIDE);
-    let image = reduce_quickly(image, width, height);
-    let small = image.resize_exact(width, height, FilterType::Triangle).into_rgba8();
+    let small = resized(image, width, height, FilterType::Triangle);
     let mut square = RgbaImage::new(EMOJI_SIDE, EMOJI_SIDE);
     let (left, top) = ((EMOJI_SIDE - small.width()) / 2, (EMOJI_SIDE - small.height()) / 2);
     imageops::replace(&mut square, &small, left.into(), top.into());

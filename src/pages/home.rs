@@ -60,11 +60,11 @@ pub async fn show(
             Err(no_realm())
         };
     };
-    if let Some(page) = deactivated(&realm).filter(|_| visit.audience.wants_page) {
-        return page;
-    }
     if let Some(bundle) = admission.app.web_app.current() {
-        return start(&admission, bundle, (realm, url, caller), token, (visit, query)).await;
+        return match deactivated(&realm).filter(|_| visit.audience.wants_page) {
+            Some(page) => page,
+            None => start(&admission, bundle, (realm, url, caller), token, (visit, query)).await,
+        };
     }
     about::of(&admission.app, (&realm, &url), caller.as_ref(), token, visit.audience)
 }

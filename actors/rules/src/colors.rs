@@ -22,7 +22,14 @@ impl ColorUses {
         }
     }
 
-    /// The color of a new subscription, which is not counted yet: the first of the least used.
+    /// The color of a new subscription, which is counted.
+    pub fn take(&mut self) -> &'static str {
+        let color = self.least_used();
+        self.add(color);
+        color
+    }
+
+    /// The color that the next subscription gets: the first of the least used.
     pub fn least_used(&self) -> &'static str {
         // `min_by_key` returns the first of equal elements.
         let least_used = (0..PALETTE.len()).min_by_key(|position| self.0[*position]);

@@ -62,8 +62,7 @@ pub fn check_subscription_count(channels: usize, users: usize) -> Result<(), Rul
 }
 
 /// Decides which channels users may be subscribed to; `for_others`: not only the requester. Checks guests, names,
-/// permission to create room for them and access to existing channels, in this
-/// order.
+/// permission to create, room for the new channels and access to existing ones, in this order.
 pub fn check_subscribe<'r>(
     directory: &Directory,
     requester: &User,

@@ -169,9 +169,7 @@ pub(super) fn account(
     facts.extend(join_groups(directory, &user, now));
     let mut colors = ColorUses::default();
     for channel in channels {
-        let color = colors.least_used();
-        colors.add(color);
-        let subscribers = vec![(user.id, Subscription::start(color.to_owned(), last))];
+        let subscribers = vec![(user.id, Subscription::start(colors.take().to_owned(), last))];
         let (channel, by) = (*channel, user.id);
         facts.push(Fact::Subscription(SubscriptionFact::Added { channel, subscribers, by }));
     }

@@ -290,8 +290,13 @@ impl Colors<'_> {
         let mut colors = Vec::with_capacity(self.users.len());
         for user in self.users {
             let uses = self.uses.entry(*user).or_insert_with(|| color_uses(self.directory, *user));
-            let color = wanted.unwrap_or_else(|| uses.least_used());
-            uses.add(color);
+            let color = match wanted {
+                Some(wanted) => {
+                    uses.add(wanted);
+                    wanted
+                }
+                None => uses.take(),
+            };
             colors.push((*user, color.to_owned()));
         }
         colors

@@ -119,6 +119,7 @@ impl<'s> Seeding<'s> {
     pub(super) fn channels(&mut self) -> Vec<Fact> {
         let by = self.user(self.seed.creator);
         let mut facts = Vec::new();
+        let mut colors: HashMap<UserId, ColorUses> = HashMap::new();
         for (number, seed) in (1..).zip(&self.seed.channels) {
             let channel = self.channel(number, seed, by);
             let id = channel.id;
@@ -126,9 +127,8 @@ impl<'s> Seeding<'s> {
             facts.push(Fact::Channel(ChannelFact::Created(Box::new(channel))));
             let mut subscribers = Vec::new();
             for user in self.subscribers(&seed.subscribers) {
-                let own = self.directory.subscriptions_of_user(user);
-                let uses: ColorUses = own.map(|(_, subscription)| subscription.color.as_str()).collect();
-                let subscription = Subscription::start(uses.least_used().to_owned(), MessageId::ZERO);
+                let color = colors.entry(user).or_default().take();
+                let subscription = Subscription::start(color.to_owned(), MessageId::ZERO);
                 subscribers.push((user, subscription));
             }
             for (user, subscription) in &subscribers {

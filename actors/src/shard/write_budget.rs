@@ -61,8 +61,6 @@ impl Written {
 impl WriteBudget {
     /// A budget of `bytes_max` bytes for each account within a day; 0 for no limit.
     pub fn new(bytes_max: u64, clock: Arc<dyn Clock>) -> Self {
-        // The counter exists from the start, so that monitoring reads zero instead of nothing.
-        metrics::counter!("millstream_write_budget_refusals_total").increment(0);
         Self { bytes_max, clock, written: HashMap::new(), charges: 0 }
     }
 

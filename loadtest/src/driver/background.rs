@@ -174,7 +174,7 @@ async fn log_in(people: Vec<(Api, (String, String))>, load: &Load, window: Windo
                     Ok(()) => recorder.record_success(started, 0),
                     Err(reason) => {
                         recorder.record_failure(&reason.chars().take(100).collect::<String>());
-                        return pace.finish(&recorder);
+                        break;
                     }
                 }
             }

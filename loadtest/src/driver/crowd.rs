@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use super::get::{is_success, repeat};
+use super::get::{call, repeat};
 use super::tasks::ClientTasks;
-use crate::client::{Account, failure_name};
+use crate::client::Account;
 use crate::error::LoadError;
 use crate::http::{Connection, HttpError, Target, Template, bodiless_request, encode_form};
 use crate::outcome::PhaseResult;
@@ -90,11 +90,7 @@ fn request_for(asked: Asked, target: &Target, account: &Account) -> Vec<u8> {
 async fn ask_and_read(target: Arc<Target>, request: Vec<u8>, asked: Arc<Recorder>) {
     let started = Instant::now();
     let outcome = match Connection::open(&target).await {
-        Ok(mut connection) => match connection.exchange(&request).await {
-            Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
-            Ok(reply) => Err(failure_name(reply.status, reply.body)),
-            Err(error) => Err(error.code()),
-        },
+        Ok(mut connection) => call(&mut connection, &request, false).await,
         Err(error) => Err(error.code()),
     };
     match outcome {

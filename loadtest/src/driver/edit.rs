@@ -4,10 +4,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::get::is_success;
+use super::get::call;
 use super::send::Sender;
 use super::tasks::{ClientTasks, FailureLimit};
-use crate::client::{Account, failure_name};
+use crate::client::Account;
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template};
 use crate::outcome::PhaseResult;
@@ -104,20 +104,12 @@ impl Editor {
                 self.writer.push_content(&mut self.body, &mut self.random, started);
             }
             self.template.fill(&mut self.request, &self.body);
-            let outcome = pace.within(self.patch()).await;
+            let outcome = pace.within(call(&mut self.connection, &self.request, true)).await;
             let recorder = if is_move { &moves } else { &edits };
             if !failures_in_a_row.record(recorder, started, outcome).await {
                 return;
             }
         }
         pace.finish(&edits);
-    }
-
-    async fn patch(&mut self) -> Result<usize, String> {
-        let reply = self.connection.exchange_rested(&self.request).await.map_err(|error| error.code())?;
-        match reply.status {
-            200 if is_success(reply.body) => Ok(reply.body.len()),
-            status => Err(failure_name(status, reply.body)),
-        }
     }
 }

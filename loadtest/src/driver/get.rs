@@ -89,7 +89,7 @@ pub(super) async fn repeat(
 ) {
     let mut failures_in_a_row = FailureLimit::default();
     while let Some(started) = pace.wait().await {
-        let outcome = pace.within(get(&mut connection, &request, pace.rests())).await;
+        let outcome = pace.within(call(&mut connection, &request, pace.rests())).await;
         if !failures_in_a_row.record(&recorder, started, outcome).await {
             return;
         }
@@ -97,8 +97,8 @@ pub(super) async fn repeat(
     pace.finish(&recorder);
 }
 
-/// One request; returns the bytes of its reply.
-async fn get(connection: &mut Connection, request: &[u8], rested: bool) -> Result<usize, String> {
+/// One request of any method; returns the bytes of its reply. `rested`: the connection may have been idle for long.
+pub(super) async fn call(connection: &mut Connection, request: &[u8], rested: bool) -> Result<usize, String> {
     // The check whether a rested connection is still open would be a tenth of the client's CPU time.
     let exchanged = match rested {
         true => connection.exchange_rested(request).await,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::get::is_success;
+use super::get::{call, is_success};
 use super::tasks::{ClientTasks, FailureLimit};
 use crate::client::{Account, failure_name};
 use crate::error::LoadError;
@@ -103,11 +103,7 @@ impl Registrar {
     async fn end(&mut self, queue: &str) -> Result<usize, String> {
         let path = format!("/api/v1/events?{}", encode_form(&[("queue_id", queue)]));
         let request = bodiless_request("DELETE", &self.target.host, &path, Some(&self.authorization));
-        let reply = self.connection.exchange(&request).await.map_err(|error| error.code())?;
-        match reply.status {
-            200 if is_success(reply.body) => Ok(reply.body.len()),
-            status => Err(failure_name(status, reply.body)),
-        }
+        call(&mut self.connection, &request, false).await
     }
 }
 

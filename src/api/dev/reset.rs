@@ -6,9 +6,6 @@ use crate::http::{App, HandlerResult, Realm, reply_ok};
 use crate::rate_limit::Bucket;
 use actors::RealmHandle;
 
-/// The limits that are counted for each account.
-const BUCKETS_OF_ACCOUNTS: [Bucket; 3] = [Bucket::ApiByUser, Bucket::EventsByUser, Bucket::EmailChangeByUser];
-
 /// Replaces everything in the organization by its seed. Its event queues end; ids and API keys are those of the beginning.
 pub async fn reset(app: App, Realm(realm): Realm) -> HandlerResult {
     let tools = tools(&app)?;
@@ -24,7 +21,7 @@ pub async fn reset(app: App, Realm(realm): Realm) -> HandlerResult {
 /// Gives the accounts their rate limits back. Those of IP addresses are shared by all organizations.
 fn clear_limits(app: &App, realm: &RealmHandle) {
     for user in realm.directory().users() {
-        for bucket in BUCKETS_OF_ACCOUNTS {
+        for bucket in Bucket::OF_ACCOUNTS {
             app.limits.clear(bucket, (realm.id(), user.id));
         }
     }

@@ -119,10 +119,9 @@ impl<'s> Names<'s> {
             if !is_address(email) {
                 refuse(&at.key("email"), format!("`{email}` is not an e-mail address"))?;
             }
-            if let Err(error) = parse_full_name(full_name) {
-                refuse(&at.key("full_name"), format!("the name of {email} cannot be used: {error}"))?;
-            }
-            stored_as_written(&at.key("full_name"), full_name, parse_full_name(full_name))?;
+            let parsed = parse_full_name(full_name);
+            let parsed = parsed.map_err(|error| format!("the name of {email} cannot be used: {error}"));
+            stored_as_written(&at.key("full_name"), full_name, parsed)?;
             if are_unique {
                 full_names.add(&at.key("full_name"), full_name, || RuleError::NameTaken.to_string())?;
             }

@@ -1,11 +1,9 @@
 //! Thumbnails of uploaded images: WebP without metadata, rotated by the EXIF orientation, at most 840 × 560 pixels.
 
 use super::webp::{self, EncodedFrame};
-use super::{
-    FRAMES_MAX, ImageRefusal, PIXELS_MAX, check_size, decode, fitting, format_of, frames, reduce_quickly,
-};
+use super::{FRAMES_MAX, ImageRefusal, PIXELS_MAX, check_size, decode, fitting, format_of, frames, resized};
 use image::imageops::FilterType;
-use image::{DynamicImage, Frame, RgbaImage};
+use image::{DynamicImage, Frame};
 
 /// Maximum width of a thumbnail in pixels.
 pub const WIDTH_MAX: u32 = 840;
@@ -13,6 +11,9 @@ pub const WIDTH_MAX: u32 = 840;
 pub const HEIGHT_MAX: u32 = 560;
 /// Pixels of all frames of an animated thumbnail together. Longer animations are smaller.
 const ANIMATION_PIXELS_MAX: u64 = 12_000_000;
+
+/// How pixels are combined.
+const FILTER: FilterType = FilterType::CatmullRom;
 
 /// The two formats of thumbnails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,7 +64,7 @@ pub fn make(bytes: &[u8], format: ThumbnailFormat) -> Result<Vec<u8>, ImageRefus
     }
     let image = decode(bytes, None)?;
     let (width, height) = fitting(image.width(), image.height(), WIDTH_MAX, HEIGHT_MAX);
-    webp::still(reduced(image, width, height))
+    webp::still(resized(image, width, height, FILTER))
 }
 
 /// The animation; none if there are not two frames that can be decoded within the limits.
@@ -85,7 +86,7 @@ fn animation(bytes: &[u8]) -> Result<Option<Vec<u8>>, ImageRefusal> {
         let millis = millis(&frame);
         let image = DynamicImage::ImageRgba8(frame.into_buffer());
         let (width, height) = *size.get_or_insert_with(|| frame_size(image.width(), image.height(), count));
-        encoded.push(EncodedFrame { file: webp::still(reduced(image, width, height))?, millis });
+        encoded.push(EncodedFrame { file: webp::still(resized(image, width, height, FILTER))?, millis });
     }
     Ok(size.map(|(width, height)| webp::animation(width, height, &encoded)))
 }
@@ -105,15 +106,6 @@ fn frame_size(width: u32, height: u32, count: usize) -> (u32, u32) {
     let scale = (ANIMATION_PIXELS_MAX as f64 / pixels as f64).sqrt();
     let scaled = |side: u32| (f64::from(side) * scale) as u32;
     fitting(width, height, scaled(width).max(1), scaled(height).max(1))
-}
-
-/// The image in a size that is not larger.
-fn reduced(image: DynamicImage, width: u32, height: u32) -> RgbaImage {
-    if (image.width(), image.height()) == (width, height) {
-        return image.into_rgba8();
-    }
-    let image = reduce_quickly(image, width, height);
-    image.resize_exact(width, height, FilterType::CatmullRom).into_rgba8()
 }
 
 #[cfg(test)]

@@ -261,7 +261,7 @@ fn an_organization_has_limited_groups_and_subgroups() {
     assert_eq!(create(&dir, Vec::new()), Err(GroupError::TooMany { limit: GROUPS_MAX }.into()));
 }
 
-/// The number that is compared with the limit: a group with two more members in it and in all groups that contain it.
+/// New members count once for the group and once for each group that contains it, and those of a new subgroup likewise.
 #[test]
 fn an_organization_has_limited_members_of_groups() {
     let dir = directory();

@@ -1,7 +1,7 @@
 use super::super::tests::{halves, moving, read, turned};
 use super::*;
 use image::codecs::webp::WebPDecoder;
-use image::{AnimationDecoder, ImageDecoder, ImageFormat, Rgba};
+use image::{AnimationDecoder, ImageDecoder, ImageFormat, Rgba, RgbaImage};
 use proptest::prelude::*;
 use std::io::Cursor;
 
