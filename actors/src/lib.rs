@@ -26,6 +26,7 @@ mod draft;
 mod erase;
 mod error;
 mod fanout;
+pub mod folder_access;
 mod folder_upkeep;
 mod handle;
 mod health;

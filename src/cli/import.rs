@@ -11,6 +11,7 @@ use crate::transfer::unpack;
 use crate::transfer::zulip::{ImportRequest, Imported, Progress, Source, import};
 use crate::units::counted;
 use actors::Server;
+use actors::folder_access::check_owner;
 use model::Timestamp;
 use rules::addresses::parse_domain;
 use serde_json::json;
@@ -121,6 +122,8 @@ fn run_slack(args: &ImportSlackArgs) -> Result<(), CliError> {
 impl TargetArgs {
     fn load(&self) -> Result<(Config, ImportRequest), CliError> {
         let config = self.data.load()?;
+        // Before the archive is unpacked.
+        check_owner(&config.data)?;
         let email_domain = self.email_domain.as_deref().map(parse_domain).transpose();
         let request = ImportRequest {
             subdomain: self.subdomain.clone(),

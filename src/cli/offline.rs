@@ -6,9 +6,11 @@ use super::error::CliError;
 use crate::admin::{self, AdminRequest, Answer};
 use crate::config::Config;
 use crate::server::options;
+use actors::folder_access::{check_access, not_allowed};
 use actors::{Options, Server};
 use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
-use std::io::BufRead;
+use std::io::{self, BufRead, ErrorKind};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Executes a request on the server that runs on the data folder, or on the folder itself if none does.
@@ -32,9 +34,16 @@ pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<
 /// # Errors
 /// `Refused` by the server, `System` when it cannot be reached.
 pub fn ask(config: &Config, request: &AdminRequest) -> Result<Option<Answer>, CliError> {
-    let what = "cannot reach the running server";
-    let asked = admin::ask(&config.data, request).map_err(|reason| CliError::System { what, reason })?;
+    let asked = admin::ask(&config.data, request).map_err(|reason| no_answer(&config.data, reason))?;
     asked.transpose().map_err(CliError::Refused)
+}
+
+/// Why the server that runs on a data folder gave no answer.
+pub fn no_answer(data: &Path, reason: io::Error) -> CliError {
+    match reason.kind() {
+        ErrorKind::PermissionDenied => not_allowed(data).into(),
+        _ => CliError::System { what: "cannot reach the running server", reason },
+    }
 }
 
 /// Opens a data folder, does the work and closes it again. Fails if a server uses the folder.
@@ -49,6 +58,7 @@ pub fn with_folder<T>(
         ));
     }
     if !creates && !Server::has_data(&config.data) {
+        check_access(&config.data)?;
         return Err(CliError::Refused(format!(
             "{} is not a data folder; `millstream realm create` creates one",
             config.data.display()
