@@ -40,10 +40,27 @@ pub fn ask(config: &Config, request: &AdminRequest) -> Result<Option<Answer>, Cl
 
 /// Why the server that runs on a data folder gave no answer.
 pub fn no_answer(data: &Path, reason: io::Error) -> CliError {
+    let shown = data.display();
     match reason.kind() {
         ErrorKind::PermissionDenied => not_allowed(data).into(),
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => CliError::Refused(format!(
+            "the server{} on the data folder {shown} does not answer; it is suspended or hangs, and its log may say why",
+            process_in(data)
+        )),
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            CliError::Refused(format!(
+                "the server on the data folder {shown} ended the connection before its answer was complete; it stopped meanwhile, or \
+             refuses this user"
+            ))
+        }
         _ => CliError::System { what: "cannot reach the running server", reason },
     }
+}
+
+/// The process that uses a data folder, in words.
+fn process_in(data: &Path) -> String {
+    let id = std::fs::read_to_string(data.join("lock")).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    id.map(|id| format!(" (process {id})")).unwrap_or_default()
 }
 
 /// Opens a data folder, does the work and closes it again. Fails if a server uses the folder.
