@@ -85,6 +85,7 @@ pub use seed::{
 };
 pub use server::Server;
 pub use server::bulk::BulkWriter;
+pub use server::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport};
 pub use session::{Delivered, Polled};
 pub use shared::QueueLimits;
 pub use storage::backup::{BackedUp, Restored};
