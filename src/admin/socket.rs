@@ -41,7 +41,7 @@ pub type AnswerSender = oneshot::Sender<Result<Answer, String>>;
 
 /// What a command waits for.
 pub enum Pending {
-    /// One answer.
+    /// A request with one answer.
     Request(AdminRequest, AnswerSender),
     /// An export, in parts on this connection.
     Export(WantedExport, UnixStream),
