@@ -24,6 +24,7 @@ use crate::integrations::partial_uploads::{self, PartialError, PartialUploads};
 use actix_web::dev::ServerHandle;
 use actors::budget::ByteBudget;
 use actors::commands::FailPendingExports;
+use actors::folder_access::check_owner;
 use actors::outbox::OutboxOptions;
 use actors::{Clock, DomainError, QueueLimits, Server, ShiftedClock, SystemClock};
 use rules::web_sessions::WebSessionLimits;
@@ -311,8 +312,9 @@ async fn fail_pending_exports(actors: &Server) {
     }
 }
 
-/// Refuses production data folders for development servers; marks a new folder.
+/// Refuses the data of other users, and production data folders for development servers; marks a new folder.
 fn check_purpose(data: &Path, is_development: bool) -> Result<(), ServeError> {
+    check_owner(data)?;
     match (is_development, Server::has_data(data)) {
         (true, true) if !is_marked(data) => Err(ServeError::NotForDevelopment(data.to_owned())),
         (true, false) => mark_folder(data, false),

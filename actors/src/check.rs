@@ -1,6 +1,7 @@
 //! Checking a data folder that no server uses.
 
 use crate::error::DomainError;
+use crate::folder_access::check_access;
 use model::RealmId;
 use search::{Inspected, inspect};
 use std::fmt;
@@ -19,6 +20,7 @@ pub fn check(
     progress: impl FnMut(CheckProgress),
 ) -> Result<CheckReport, DomainError> {
     if !DataFolder::exists(data) {
+        check_access(data)?;
         return Err(DomainError::Storage(format!("{} is not a data folder", data.display())));
     }
     // An existing folder keeps its own secret and shards.

@@ -26,6 +26,7 @@ mod draft;
 mod erase;
 mod error;
 mod fanout;
+pub mod folder_access;
 mod folder_upkeep;
 mod handle;
 mod health;
@@ -84,6 +85,7 @@ pub use seed::{
 };
 pub use server::Server;
 pub use server::bulk::BulkWriter;
+pub use server::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport};
 pub use session::{Delivered, Polled};
 pub use shared::QueueLimits;
 pub use storage::backup::{BackedUp, Restored};

@@ -145,7 +145,7 @@ pub(crate) fn report_away(folder: &DataFolder) {
                 %realm, subdomain, cluster,
                 "an organization is not served, because it is not completely here; repeat `millstream realm move-from-cluster`"
             ),
-            RelocationState::Here => {}
+            RelocationState::Here | RelocationState::Abandoned => {}
         }
     }
 }

@@ -1,14 +1,16 @@
 //! The server: opens a data folder, starts the shards, and shuts down without losing data.
 
+mod abandon;
 mod addresses;
 pub mod bulk;
 mod data;
-mod import_file;
+pub mod import_file;
 #[cfg_attr(not(feature = "cluster"), path = "server/alone.rs")]
 mod node;
 mod unopened;
 
 use data::{Data, Node, open_data};
+use import_file::IMPORT_REMEDY;
 
 use crate::addresses::AddressIndex;
 use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
@@ -188,10 +190,10 @@ impl Server {
         ids.extend(self.shards.iter().flat_map(|shard| shard.log.realms()).map(RealmId));
         ids.sort();
         ids.dedup();
-        let unfinished = import_file::unfinished(self.folder.path())?.map(|unfinished| unfinished.realm);
-        if let Some(realm) = unfinished {
-            tracing::warn!(%realm, "an organization is not opened, because its import is not finished; repeat the import");
-        }
+        let unfinished = self.unfinished_import()?.map(|import| {
+            tracing::warn!(realm = %import.realm, "an organization is not opened: {import} is not finished; {IMPORT_REMEDY}");
+            import.realm
+        });
         let mut found = Vec::new();
         for id in ids.into_iter().filter(|id| Some(*id) != unfinished && !self.folder.is_away(*id)) {
             let (log, trees) = (&*self.shard_of(id).log, &self.trees);
@@ -290,6 +292,7 @@ impl Server {
         if self.realm_by_subdomain(&new.subdomain).is_some() {
             return Err(rules::RuleError::from(OrganizationError::subdomain_in_use(&new.subdomain)).into());
         }
+        self.check_not_imported(&new.subdomain)?;
         let _making = self.making().await;
         let id = self.new_id(&new.subdomain).await?;
         let log = self.shard_of(id).log.clone();

@@ -72,8 +72,7 @@ async fn respond(server: &Server, request: AdminRequest) -> Result<Answer, CliEr
         AdminRequest::OutboxDrop { realm, job } => outbox::drop_job(&find_realm(server, &realm)?, job).await,
         AdminRequest::LogLevel { .. }
         | AdminRequest::Reload
-        | AdminRequest::ExportStart { .. }
-        | AdminRequest::ExportStatus
+        | AdminRequest::Export(_)
         | AdminRequest::Probe
         | AdminRequest::Address => {
             Err(CliError::Refused("no server is running on this data folder".to_owned()))

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Table};
 use super::request::NewAccount;
 use crate::cli::error::CliError;
-use actors::{NewRealm, NewUser, RealmHandle, Server, commands};
+use actors::{IMPORT_REMEDY, NewRealm, NewUser, RealmHandle, Server, commands};
 use model::Role;
 use serde_json::json;
 
@@ -34,8 +34,13 @@ pub(super) async fn create(
 
 /// All organizations of the server.
 pub(super) fn list(server: &Server) -> Answer {
-    let mut table = Table::new(&["subdomain", "name", "people", "state"])
-        .or_sentence("There is no organization yet; `millstream realm create` creates one.");
+    // A file that cannot be read would have ended the start.
+    let import = server.unfinished_import().ok().flatten();
+    let none = match &import {
+        None => "There is no organization yet; `millstream realm create` creates one.",
+        Some(_) => "There is no organization yet.",
+    };
+    let mut table = Table::new(&["subdomain", "name", "people", "state"]).or_sentence(none);
     for realm in server.realms() {
         let directory = realm.directory();
         let people = directory.users().filter(|user| user.is_active && !user.is_bot()).count();
@@ -43,7 +48,8 @@ pub(super) fn list(server: &Server) -> Answer {
         let state = if realm.is_active { "open" } else { "deactivated" };
         table.push(vec![json!(realm.subdomain), json!(realm.name), json!(people), json!(state)]);
     }
-    Answer::list(table)
+    let lines = import.iter().map(|import| format!("{import} is not finished; {IMPORT_REMEDY}.")).collect();
+    Answer { lines, ..Answer::list(table) }
 }
 
 /// Deactivates or reactivates an organization.

@@ -5,7 +5,6 @@ use crate::transfer::export::ExportKind;
 use model::Role;
 use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// What the operator asks for. An organization is named by its subdomain; passwords are hashed before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,14 +80,8 @@ pub enum AdminRequest {
         realm: String,
         job: u64,
     },
-    /// Only for a running server. The file is written by it.
-    ExportStart {
-        realm: String,
-        to: PathBuf,
-        kind: ExportKind,
-    },
-    /// Only for a running server: how far the newest export is.
-    ExportStatus,
+    /// Only for a running server, which answers with the archive in parts.
+    Export(WantedExport),
     /// Erase everything that was deleted up to now.
     EraseStart,
     /// How far erasing is.
@@ -112,6 +105,15 @@ pub enum AdminRequest {
     Probe,
     /// The address that it listens on, and whether connections are encrypted; only for a running server.
     Address,
+}
+
+/// An export that is asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WantedExport {
+    pub realm: String,
+    /// Name of the top folder in the archive.
+    pub top: String,
+    pub kind: ExportKind,
 }
 
 /// An account to create.

@@ -1,14 +1,16 @@
 //! The socket of a running server in its data folder, for the operator's commands: one request and one answer a
-//! connection, as JSON. Only the user that runs the server, and root, may use it.
+//! connection, as JSON. Only the user that runs the server, and root, may use it. While a request is executed, the server sends
+//! spaces, which mean nothing in JSON, so that commands know a server that hangs from one that works for long. An export is
+//! answered in parts (`export_stream`).
 
 use super::answer::Answer;
-use super::request::AdminRequest;
-use std::io::{self, Read, Write};
+use super::request::{AdminRequest, WantedExport};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream as BlockingStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -20,21 +22,35 @@ const UNFINISHED_NAME: &str = "control.new";
 /// The largest request, in bytes.
 const REQUEST_BYTES_MAX: u64 = 64 * 1024;
 /// The largest answer, in bytes.
-const ANSWER_BYTES_MAX: u64 = 64 << 20;
+const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Connections at a time; others wait.
 const CONNECTIONS_MAX: usize = 8;
 /// How long a client may take to send its request.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
 /// How long a command waits for its answer.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(600);
+/// How often a server shows that it executes a request.
+const BEAT_EVERY: Duration = Duration::from_secs(2);
+/// How long a server may show nothing.
+pub(super) const SILENCE_MAX: Duration = Duration::from_secs(10);
+/// Bytes of an answer that are read at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A request that waits for its answer, or for the reason of a refusal.
-pub type PendingRequest = (AdminRequest, oneshot::Sender<Result<Answer, String>>);
+/// Where the answer to a request goes, or the reason of a refusal.
+pub type AnswerSender = oneshot::Sender<Result<Answer, String>>;
+
+/// What a command waits for.
+pub enum Pending {
+    /// A request with one answer.
+    Request(AdminRequest, AnswerSender),
+    /// An export, in parts on this connection.
+    Export(WantedExport, UnixStream),
+}
 
 /// The socket of a running server. Dropping it removes it.
 pub struct ControlSocket {
     path: PathBuf,
-    requests: mpsc::Receiver<PendingRequest>,
+    requests: mpsc::Receiver<Pending>,
 }
 
 impl ControlSocket {
@@ -58,7 +74,7 @@ impl ControlSocket {
     }
 
     /// The next request.
-    pub async fn next(&mut self) -> Option<PendingRequest> {
+    pub async fn next(&mut self) -> Option<Pending> {
         self.requests.recv().await
     }
 }
@@ -69,7 +85,7 @@ impl Drop for ControlSocket {
     }
 }
 
-async fn accept(listener: UnixListener, requests: mpsc::Sender<PendingRequest>) {
+async fn accept(listener: UnixListener, requests: mpsc::Sender<Pending>) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     while let Ok(place) = places.clone().acquire_owned().await {
         let Ok((stream, _)) = listener.accept().await else {
@@ -99,27 +115,52 @@ fn is_allowed(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
 }
 
-async fn serve(mut stream: UnixStream, requests: &mpsc::Sender<PendingRequest>) -> io::Result<()> {
-    let mut bytes = Vec::new();
-    let (reader, mut writer) = stream.split();
-    let mut limited = reader.take(REQUEST_BYTES_MAX + 1);
-    let read = tokio::time::timeout(REQUEST_TIME_MAX, limited.read_to_end(&mut bytes)).await;
-    read.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
-    let answered: Result<Answer, String> = match serde_json::from_slice(&bytes) {
-        _ if bytes.len() as u64 > REQUEST_BYTES_MAX => {
-            Err(format!("the request is longer than {REQUEST_BYTES_MAX} bytes"))
+async fn serve(mut stream: UnixStream, requests: &mpsc::Sender<Pending>) -> io::Result<()> {
+    let answered = match read_request(&mut stream).await? {
+        Ok(AdminRequest::Export(wanted)) => {
+            // If the server is stopping, the connection ends.
+            let _ = requests.send(Pending::Export(wanted, stream)).await;
+            return Ok(());
         }
-        Err(error) => Err(format!("the server does not know this command: {error}")),
-        Ok(request) => {
-            let (answer, answered) = oneshot::channel();
-            match requests.send((request, answer)).await {
-                Ok(()) => answered.await.unwrap_or_else(|_| Err("the server is stopping".to_owned())),
-                Err(_) => Err("the server is stopping".to_owned()),
-            }
-        }
+        Ok(request) => execute(request, requests, &mut stream).await?,
+        Err(refused) => Err(refused),
     };
-    writer.write_all(&serde_json::to_vec(&answered).map_err(io::Error::other)?).await?;
-    writer.shutdown().await
+    stream.write_all(&serde_json::to_vec(&answered).map_err(io::Error::other)?).await?;
+    stream.shutdown().await
+}
+
+async fn read_request(stream: &mut UnixStream) -> io::Result<Result<AdminRequest, String>> {
+    let mut bytes = Vec::new();
+    let mut limited = stream.take(REQUEST_BYTES_MAX + 1);
+    let read = tokio::time::timeout(REQUEST_TIME_MAX, limited.read_to_end(&mut bytes)).await;
+    read.map_err(|_| io::Error::from(ErrorKind::TimedOut))??;
+    if bytes.len() as u64 > REQUEST_BYTES_MAX {
+        return Ok(Err(format!("the request is longer than {REQUEST_BYTES_MAX} bytes")));
+    }
+    let unknown = |error| format!("the server does not know this command: {error}");
+    Ok(serde_json::from_slice(&bytes).map_err(unknown))
+}
+
+/// Waits for the answer to a request, and shows meanwhile that the server works.
+async fn execute(
+    request: AdminRequest,
+    requests: &mpsc::Sender<Pending>,
+    stream: &mut UnixStream,
+) -> io::Result<Result<Answer, String>> {
+    let asked = async {
+        let (sender, answered) = oneshot::channel();
+        let stopping = || "the server is stopping".to_owned();
+        requests.send(Pending::Request(request, sender)).await.map_err(|_| stopping())?;
+        answered.await.map_err(|_| stopping())?
+    };
+    tokio::pin!(asked);
+    let mut beat = tokio::time::interval(BEAT_EVERY);
+    loop {
+        tokio::select! {
+            answered = &mut asked => return Ok(answered),
+            _ = beat.tick() => stream.write_all(b" ").await?,
+        }
+    }
 }
 
 /// Sends a request to the server that runs on a data folder; none if no server does. Blocks.
@@ -133,27 +174,125 @@ pub fn ask(data: &Path, request: &AdminRequest) -> io::Result<Option<Result<Answ
 /// [`ask`], and how long the server may take to answer.
 ///
 /// # Errors
-/// Those of [`ask`].
+/// Those of [`ask`]; `TimedOut` or `WouldBlock` also when the server shows nothing for [`SILENCE_MAX`].
 pub fn ask_within(
     data: &Path,
     request: &AdminRequest,
     time_max: Duration,
 ) -> io::Result<Option<Result<Answer, String>>> {
-    let mut stream = match BlockingStream::connect(data.join(SOCKET_NAME)) {
+    let deadline = Instant::now() + time_max;
+    let mut stream = match connect(data.join(SOCKET_NAME), time_max.min(SILENCE_MAX)) {
         Ok(stream) => stream,
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
-    stream.set_read_timeout(Some(time_max))?;
     stream.write_all(&serde_json::to_vec(request).map_err(io::Error::other)?)?;
     stream.shutdown(std::net::Shutdown::Write)?;
-    let mut bytes = Vec::new();
-    stream.take(ANSWER_BYTES_MAX).read_to_end(&mut bytes)?;
+    let bytes = read_answer(&mut stream, deadline)?;
+    if bytes.is_empty() {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
     serde_json::from_slice(&bytes).map(Some).map_err(io::Error::other)
 }
 
+/// Connects on a thread of its own: the system waits for a server that accepts nothing, without a limit.
+fn connect(path: PathBuf, time_max: Duration) -> io::Result<BlockingStream> {
+    let (sender, connected) = std::sync::mpsc::channel();
+    let connect = move || drop(sender.send(BlockingStream::connect(path)));
+    std::thread::Builder::new().name("connect".into()).spawn(connect)?;
+    connected.recv_timeout(time_max).map_err(|_| io::Error::from(ErrorKind::TimedOut))?
+}
+
+/// Reads an answer without the spaces before it.
+fn read_answer(stream: &mut BlockingStream, deadline: Instant) -> io::Result<Vec<u8>> {
+    let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK_BYTES]);
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left.min(SILENCE_MAX)))?;
+        let count = match stream.read(&mut chunk) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let read = chunk.get(..count).unwrap_or_default();
+        bytes.extend_from_slice(if bytes.is_empty() { read.trim_ascii_start() } else { read });
+        if bytes.len() > ANSWER_BYTES_MAX {
+            return Err(io::Error::new(ErrorKind::InvalidData, "the server's answer is too long"));
+        }
+    }
+}
+
+/// The reason in the bytes of an answer that is a refusal.
+pub(super) fn refused_by_server(bytes: &[u8]) -> Option<String> {
+    serde_json::from_slice::<Result<Answer, String>>(bytes).ok()?.err()
+}
+
 /// Whether an error says that no server listens: no socket, one that a killed server left, or a path too long for one.
-fn is_absent(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionRefused, InvalidInput, NotADirectory, NotFound};
+pub(super) fn is_absent(error: &io::Error) -> bool {
+    use ErrorKind::{ConnectionRefused, InvalidInput, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | ConnectionRefused | NotADirectory | InvalidInput)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::os::unix::net::UnixListener as BlockingListener;
+
+    /// Asks a server that reads the request and sends these bytes, and then ends or keeps the connection.
+    fn ask_server(sent: &'static [u8], ends: bool) -> io::Result<Option<Result<Answer, String>>> {
+        let folder = tempfile::tempdir().unwrap();
+        let listener = BlockingListener::bind(folder.path().join(SOCKET_NAME)).unwrap();
+        let (done, is_done) = std::sync::mpsc::channel::<()>();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.read_to_end(&mut Vec::new()).unwrap();
+            stream.write_all(sent).unwrap();
+            if !ends {
+                let _ = is_done.recv();
+            }
+        });
+        let time_max = if ends { SILENCE_MAX } else { Duration::from_millis(50) };
+        let asked = ask_within(folder.path(), &AdminRequest::RealmList, time_max);
+        drop(done);
+        server.join().unwrap();
+        asked
+    }
+
+    #[test]
+    fn signs_of_life_are_no_part_of_the_answer() {
+        let answer = Answer::of("x".to_owned(), json!(1));
+        let asked = ask_server(b"   {\"Ok\":{\"table\":null,\"lines\":[\"x\"],\"value\":1}}", true);
+        assert_eq!(asked.unwrap(), Some(Ok(answer)));
+        let refused = ask_server(b"{\"Err\":\"no\"}", true);
+        assert_eq!(refused.unwrap(), Some(Err("no".to_owned())));
+    }
+
+    #[test]
+    fn server_that_ends_or_hangs_is_an_error() {
+        assert_eq!(ask_server(b"  ", true).unwrap_err().kind(), ErrorKind::UnexpectedEof);
+        for sent in [&b""[..], b" "] {
+            let kind = ask_server(sent, false).unwrap_err().kind();
+            assert!(matches!(kind, ErrorKind::TimedOut | ErrorKind::WouldBlock), "{kind}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn executed_request_gives_a_sign_of_life_before_its_answer() {
+        let (mut client, mut server) = UnixStream::pair().unwrap();
+        let (requests, mut pending) = mpsc::channel(1);
+        let serving =
+            actix_rt::spawn(async move { execute(AdminRequest::RealmList, &requests, &mut server).await });
+        // Nothing has answered yet.
+        assert_eq!(client.read_u8().await.unwrap(), b' ');
+        let Some(Pending::Request(AdminRequest::RealmList, answer)) = pending.recv().await else {
+            panic!("the request arrives")
+        };
+        answer.send(Err("no".to_owned())).unwrap();
+        assert_eq!(serving.await.unwrap().unwrap(), Err("no".to_owned()));
+    }
 }

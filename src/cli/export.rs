@@ -2,27 +2,26 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
-use super::offline::{ask, with_folder};
+use super::offline::{no_answer, with_folder};
 use super::progress::Bar;
 use super::signal::Signals;
-use crate::admin::{self, AdminRequest, Answer};
-use crate::config::Config;
+use crate::admin::{self, Answer, ExportStream, Part, WantedExport};
 use crate::integrations::blobs::Blobs;
 use crate::transfer::export::{
-    ExportKind, ExportRequest, Step, check_target, export_to_file, on_thread, target_folder, top_name,
+    ExportKind, ExportProgress, ExportRequest, Step, UnfinishedFile, check_target, export_to_file, on_thread,
+    target_folder, top_name,
 };
+use crate::transfer::problem::TransferError;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-/// How often a running server is asked how far it is.
-const ASK_EVERY: Duration = Duration::from_millis(300);
 
 /// Export an organization; the server may be running
 ///
 /// Writes an archive in the format of Zulip's exports, which Zulip and `millstream import zulip` read. Passwords, API keys and
-/// sessions are not in it. The archive appears under its name only when it is complete.
+/// sessions are not in it. The archive appears under its name only when it is complete. A running server sends it to this command,
+/// which writes it as the user that runs the command.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     /// Subdomain of the organization (default: none)
@@ -44,9 +43,10 @@ pub fn run(args: &ExportArgs) -> Result<(), CliError> {
     let to = std::path::absolute(&args.to)
         .map_err(|reason| CliError::System { what: "cannot find the folder of --to", reason })?;
     check_target(&to)?;
-    let start = AdminRequest::ExportStart { realm: args.realm.clone(), to: to.clone(), kind: args.kind };
-    let answer = match ask(&config, &start)? {
-        Some(_) => wait(&config)?,
+    let wanted = WantedExport { realm: args.realm.clone(), top: top_name(&to), kind: args.kind };
+    let received = actix_rt::System::new().block_on(receive(&config.data, wanted, &to))?;
+    let answer = match received {
+        Some(answer) => answer,
         None => with_folder(&config, false, async |server| {
             let realm = admin::find_realm(&server, &args.realm)?;
             let blobs = Blobs::open(&config.blobs, config.files(), true)
@@ -66,28 +66,51 @@ pub fn run(args: &ExportArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Waits for the export of a running server.
-fn wait(config: &Config) -> Result<Answer, CliError> {
+/// Writes the export that a running server sends; none if no server runs. A signal ends it, and nothing of the file is left.
+async fn receive(data: &Path, wanted: WantedExport, to: &Path) -> Result<Option<Answer>, CliError> {
+    let opened = ExportStream::open(data, wanted).await;
+    let Some(stream) = opened.map_err(|reason| no_answer(data, reason))? else { return Ok(None) };
+    let mut signals = signals()?;
+    let mut file = UnfinishedFile::create(to)?;
+    let answer = tokio::select! {
+        answer = save(stream, &mut file, data, to) => answer?,
+        signal = signals.stop() => return Err(CliError::Interrupted(signal)),
+    };
+    file.complete()?;
+    Ok(Some(answer))
+}
+
+/// Writes the archive until the server says that it is complete.
+async fn save(
+    mut stream: ExportStream,
+    file: &mut UnfinishedFile,
+    data: &Path,
+    to: &Path,
+) -> Result<Answer, CliError> {
     let mut bar = Bar::new("exporting", "messages");
     loop {
-        std::thread::sleep(ASK_EVERY);
-        let answer = ask(config, &AdminRequest::ExportStatus)?;
-        let answer = answer
-            .ok_or_else(|| CliError::Refused("the server stopped before the export was complete".into()))?;
-        if answer.value["state"] != "running" {
-            bar.finish();
-            return Ok(answer);
+        match stream.next().await.map_err(|reason| no_answer(data, reason))? {
+            Part::Archive(bytes) => {
+                file.write_all(&bytes).map_err(|reason| TransferError::system(to, reason))?;
+            }
+            Part::Progress(ExportProgress { done, all }) if done < all => bar.set(done, all),
+            Part::Progress(_) => bar.finish(),
+            Part::End(ended) => {
+                bar.finish();
+                return ended.map_err(CliError::Refused);
+            }
         }
-        let number = |name: &str| answer.value[name].as_u64().unwrap_or_default();
-        bar.set(number("done"), number("all"));
     }
+}
+
+fn signals() -> Result<Signals, CliError> {
+    Signals::new().map_err(|reason| CliError::System { what: "cannot listen for signals", reason })
 }
 
 /// Exports from the opened data folder. A signal ends it, and nothing of the file is left.
 async fn export_here(request: ExportRequest, to: &Path) -> Result<Answer, CliError> {
     let stop: Arc<AtomicBool> = request.stop.clone();
-    let mut signals =
-        Signals::new().map_err(|reason| CliError::System { what: "cannot listen for signals", reason })?;
+    let mut signals = signals()?;
     let to = to.to_owned();
     let export = on_thread(move || {
         let bar = std::cell::RefCell::new(Bar::new("exporting", "messages"));

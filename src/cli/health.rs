@@ -2,6 +2,7 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
+use super::offline::no_answer;
 use crate::admin::{AdminRequest, Answer, ask_within};
 use crate::config::{Config, TlsSettings};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -73,7 +74,7 @@ fn find(args: &HealthArgs, config: &Config) -> Result<Target, CliError> {
             return Err(CliError::Refused(format!("no server runs on the data folder {data}")));
         }
         Err(reason) if matches!(reason.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-            return Err(CliError::Refused(format!("the server on the data folder {data} does not answer")));
+            return Err(no_answer(&config.data, reason));
         }
         // None runs, it is another version, or this user may not ask it.
         Ok(Some(Err(_)) | None) | Err(_) => return Ok(configured),

@@ -4,13 +4,15 @@ use super::data::{DataArgs, Output};
 use super::error::CliError;
 use super::offline::with_folder;
 use super::progress::Bar;
+use crate::admin::Answer;
 use crate::config::Config;
 use crate::integrations::blobs::Blobs;
 use crate::transfer::slack::{SlackRequest, prepare};
 use crate::transfer::unpack;
 use crate::transfer::zulip::{ImportRequest, Imported, Progress, Source, import};
 use crate::units::counted;
-use actors::Server;
+use actors::folder_access::check_owner;
+use actors::{ImportOrigin, Server};
 use model::Timestamp;
 use rules::addresses::parse_domain;
 use serde_json::json;
@@ -31,6 +33,21 @@ pub enum ImportCommand {
     /// Reads the zip file. Channels, people, messages with their threads as topics, reactions and conversations are carried over.
     /// Repeat the command to continue an import that was interrupted. The server must be stopped.
     Slack(ImportSlackArgs),
+    /// Give up an import that was interrupted, for example because its archive is gone
+    ///
+    /// What it has written stays in the data folder, and is never served. Then another import can begin, also of the same archive.
+    /// The server must be stopped.
+    Abandon(AbandonArgs),
+}
+
+/// The arguments of `import abandon`.
+#[derive(Debug, clap::Args)]
+pub struct AbandonArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// Give it up; required, because an import that was given up cannot go on
+    #[arg(long)]
+    yes: bool,
 }
 
 /// Where an organization is imported.
@@ -83,11 +100,12 @@ pub fn run(command: ImportCommand) -> Result<(), CliError> {
     match command {
         ImportCommand::Zulip(args) => run_zulip(&args),
         ImportCommand::Slack(args) => run_slack(&args),
+        ImportCommand::Abandon(args) => abandon(&args),
     }
 }
 
 fn run_zulip(args: &ImportZulipArgs) -> Result<(), CliError> {
-    let (config, mut request) = args.target.load()?;
+    let (config, mut request) = args.target.load(&args.source)?;
     request.former_url.clone_from(&args.former_url);
     let started = Instant::now();
     let work = args.target.work_folder(&config);
@@ -99,7 +117,7 @@ fn run_zulip(args: &ImportZulipArgs) -> Result<(), CliError> {
 }
 
 fn run_slack(args: &ImportSlackArgs) -> Result<(), CliError> {
-    let (config, request) = args.target.load()?;
+    let (config, request) = args.target.load(&args.source)?;
     let started = Instant::now();
     let work = args.target.work_folder(&config);
     let slack = SlackRequest {
@@ -118,12 +136,40 @@ fn run_slack(args: &ImportSlackArgs) -> Result<(), CliError> {
     Ok(())
 }
 
+fn abandon(args: &AbandonArgs) -> Result<(), CliError> {
+    let config = args.data.load_single("organizations are imported into data folders")?;
+    if !args.yes {
+        let why = "an import that was given up cannot go on; add --yes to do it";
+        return Err(CliError::Refused(why.to_owned()));
+    }
+    let Some(import) = Server::abandon_import(&config.data)? else {
+        return Err(CliError::Refused("no import into this data folder is unfinished".to_owned()));
+    };
+    let work = work_folder(&config.data);
+    if unpack::is_ours(&work) {
+        unpack::remove(&work)?;
+    }
+    let line = format!("Gave up {import}. What it has written is not served, and another import can begin.");
+    let origin = import.origin.as_ref();
+    let value = json!({
+        "organization": import.realm.0, "archive": origin.map(|origin| &origin.archive),
+        "subdomain": origin.map(|origin| &origin.subdomain),
+    });
+    args.data.print(&Answer::of(line, value));
+    Ok(())
+}
+
 impl TargetArgs {
-    fn load(&self) -> Result<(Config, ImportRequest), CliError> {
+    fn load(&self, archive: &Path) -> Result<(Config, ImportRequest), CliError> {
         let config = self.data.load()?;
+        // Before the archive is unpacked.
+        check_owner(&config.data)?;
         let email_domain = self.email_domain.as_deref().map(parse_domain).transpose();
         let request = ImportRequest {
-            subdomain: self.subdomain.clone(),
+            origin: ImportOrigin {
+                archive: std::path::absolute(archive).as_deref().unwrap_or(archive).display().to_string(),
+                subdomain: self.subdomain.clone(),
+            },
             name: self.name.as_deref().map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned),
             email_domain: email_domain
                 .map_err(|error| CliError::Refused(format!("--email-domain: {error}")))?,

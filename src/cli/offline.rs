@@ -6,9 +6,11 @@ use super::error::CliError;
 use crate::admin::{self, AdminRequest, Answer};
 use crate::config::Config;
 use crate::server::options;
+use actors::folder_access::{check_access, not_allowed};
 use actors::{Options, Server};
 use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
-use std::io::BufRead;
+use std::io::{self, BufRead, ErrorKind};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Executes a request on the server that runs on the data folder, or on the folder itself if none does.
@@ -32,9 +34,33 @@ pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<
 /// # Errors
 /// `Refused` by the server, `System` when it cannot be reached.
 pub fn ask(config: &Config, request: &AdminRequest) -> Result<Option<Answer>, CliError> {
-    let what = "cannot reach the running server";
-    let asked = admin::ask(&config.data, request).map_err(|reason| CliError::System { what, reason })?;
+    let asked = admin::ask(&config.data, request).map_err(|reason| no_answer(&config.data, reason))?;
     asked.transpose().map_err(CliError::Refused)
+}
+
+/// Why the server that runs on a data folder gave no answer.
+pub fn no_answer(data: &Path, reason: io::Error) -> CliError {
+    let shown = data.display();
+    match reason.kind() {
+        ErrorKind::PermissionDenied => not_allowed(data).into(),
+        ErrorKind::TimedOut | ErrorKind::WouldBlock => CliError::Refused(format!(
+            "the server{} on the data folder {shown} does not answer; it is suspended or hangs, and its log may say why",
+            process_in(data)
+        )),
+        ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => {
+            CliError::Refused(format!(
+                "the server on the data folder {shown} ended the connection before its answer was complete; it stopped meanwhile, or \
+             refuses this user"
+            ))
+        }
+        _ => CliError::System { what: "cannot reach the running server", reason },
+    }
+}
+
+/// The process that uses a data folder, in words.
+fn process_in(data: &Path) -> String {
+    let id = std::fs::read_to_string(data.join("lock")).ok().and_then(|text| text.trim().parse::<u32>().ok());
+    id.map(|id| format!(" (process {id})")).unwrap_or_default()
 }
 
 /// Opens a data folder, does the work and closes it again. Fails if a server uses the folder.
@@ -49,6 +75,7 @@ pub fn with_folder<T>(
         ));
     }
     if !creates && !Server::has_data(&config.data) {
+        check_access(&config.data)?;
         return Err(CliError::Refused(format!(
             "{} is not a data folder; `millstream realm create` creates one",
             config.data.display()

@@ -11,6 +11,7 @@ use crate::server::{cluster_options, options};
 use actors::cluster::{
     ClusterOptions, Incoming, Outgoing, RelocateError, Relocated, Step, cancel_move_to_cluster,
 };
+use actors::folder_access::check_owner;
 use model::RealmId;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -149,6 +150,7 @@ pub fn from_cluster(args: &MoveFromArgs) -> Result<(), CliError> {
 }
 
 fn require_folder(data: &Path) -> Result<(), CliError> {
+    check_owner(data)?;
     match actors::Server::has_data(data) {
         true => Ok(()),
         false => Err(CliError::Refused(format!("{} is not a data folder", data.display()))),

@@ -4,7 +4,7 @@ use super::error::CliError;
 use super::logging::{LogControl, start_logging};
 use super::notify;
 use super::signal::{Request, Signals, StopSignal};
-use crate::admin::{self, AdminRequest, Answer, ControlSocket};
+use crate::admin::{self, AdminRequest, Answer, AnswerSender, ControlSocket, Pending};
 use crate::config::{Config, ConfigError, Log, unknown_variables};
 use crate::server::{Running, Setup, serve};
 use serde_json::json;
@@ -78,7 +78,7 @@ async fn wait_for_stop(
                 None => std::future::pending().await,
             }
         };
-        let (request, answer) = tokio::select! {
+        let pending = tokio::select! {
             request = signals.next() => match request {
                 Request::Stop(signal) => return signal,
                 Request::Reload => {
@@ -90,37 +90,46 @@ async fn wait_for_stop(
             },
             Some(pending) = next => pending,
         };
-        // The client may have gone.
-        match request {
-            AdminRequest::Reload => {
-                drop(answer.send(reload(load, running, log).map_err(|error| error.to_string())));
-            }
-            AdminRequest::ExportStart { realm, to, kind } => {
-                let started = admin::start_export(running.app(), &realm, to, kind);
-                drop(answer.send(started.map_err(|error| error.to_string())));
-            }
-            AdminRequest::ExportStatus => {
-                drop(answer.send(admin::export_status(running.app()).map_err(|error| error.to_string())));
-            }
-            AdminRequest::Probe => {
-                let word = running.app().probe.word().to_owned();
-                drop(answer.send(Ok(Answer::of(word.clone(), json!({"word": word})))));
-            }
-            AdminRequest::Address => {
-                let (url, address) = (running.url(), running.address());
-                let value = json!({"address": address, "is_encrypted": url.starts_with("https:")});
-                drop(answer.send(Ok(Answer::of(url, value))));
-            }
-            AdminRequest::LogLevel { filter } => drop(answer.send(set_filter(running, log, filter))),
-            request => {
-                let server = running.app().server.clone();
-                actix_rt::spawn(async move {
-                    let done = admin::execute(&server, request).await;
-                    let _ = answer.send(done.map_err(|error| error.to_string()));
-                });
+        match pending {
+            Pending::Request(request, answer) => execute(request, answer, running, log, load),
+            Pending::Export(wanted, stream) => {
+                actix_rt::spawn(admin::send_export(running.app().clone(), wanted, stream));
             }
         }
     }
+}
+
+/// Executes a request of the operator; what takes long goes on when this returns.
+fn execute(
+    request: AdminRequest,
+    answer: AnswerSender,
+    running: &Running,
+    log: &LogControl,
+    load: &impl Fn() -> Result<Config, ConfigError>,
+) {
+    let done = match request {
+        AdminRequest::Reload => reload(load, running, log).map_err(|error| error.to_string()),
+        AdminRequest::Probe => {
+            let word = running.app().probe.word().to_owned();
+            Ok(Answer::of(word.clone(), json!({"word": word})))
+        }
+        AdminRequest::Address => {
+            let (url, address) = (running.url(), running.address());
+            let value = json!({"address": address, "is_encrypted": url.starts_with("https:")});
+            Ok(Answer::of(url, value))
+        }
+        AdminRequest::LogLevel { filter } => set_filter(running, log, filter),
+        request => {
+            let server = running.app().server.clone();
+            actix_rt::spawn(async move {
+                let done = admin::execute(&server, request).await;
+                let _ = answer.send(done.map_err(|error| error.to_string()));
+            });
+            return;
+        }
+    };
+    // The client may have gone.
+    drop(answer.send(done));
 }
 
 /// Reads the configuration again and applies it.

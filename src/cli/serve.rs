@@ -6,6 +6,7 @@ use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides};
 use crate::routes::table;
 use crate::server::{Running, Setup};
+use actors::{IMPORT_REMEDY, UnfinishedImport};
 use std::path::{Path, PathBuf};
 
 /// Run the server; the first start creates the data folder
@@ -58,10 +59,19 @@ fn greet(running: &Running) {
     let app = running.app();
     let mut text = format!("Millstream {}\n\n", env!("CARGO_PKG_VERSION"));
     text.push_str(&format!("  URL   {}\n  Data  {}\n", running.url(), app.config.data.display()));
-    if app.server.realms().is_empty() && !app.config.cluster.is_on() {
+    if let Ok(Some(import)) = app.server.unfinished_import() {
+        text.push_str(&unfinished_import(&import));
+    } else if app.server.realms().is_empty() && !app.config.cluster.is_on() {
         text.push_str(&no_organization(&app.config.data));
     }
     print_greeting(&text);
+}
+
+/// What to do about an organization that is not served.
+fn unfinished_import(import: &UnfinishedImport) -> String {
+    format!(
+        "\n{import} is not finished, and its organization is not served.\nStop the server, and {IMPORT_REMEDY}.\n"
+    )
 }
 
 /// What to do on a server without an organization, which goes on running.

@@ -9,6 +9,7 @@ use crate::units::{counted, size};
 use crate::web_app::install::{Installed, Record, install, record, remove};
 use crate::web_app::load_current;
 use actors::Server;
+use actors::folder_access::{check_access, check_owner};
 use model::Timestamp;
 use serde_json::{Value, json};
 use std::io::IsTerminal;
@@ -54,15 +55,23 @@ pub struct InstallArgs {
 }
 
 impl WebAppArgs {
-    /// The folder of the web app. Without an own folder, there must be a data folder.
-    fn folder(&self) -> Result<PathBuf, CliError> {
+    /// The folder of the web app. Without an own folder, there must be a data folder, in which nothing `changes` as root if it
+    /// belongs to another user.
+    fn folder(&self, changes: bool) -> Result<PathBuf, CliError> {
         let flags = Overrides::default().set("data", "--data", self.data.as_ref().map(|path| path.display()));
         let config = Config::load(self.config.as_deref(), environment(), flags)?;
-        if config.web_app.dir.as_os_str().is_empty() && !Server::has_data(&config.data) {
+        if !config.web_app.dir.as_os_str().is_empty() {
+            return Ok(config.web_app_folder());
+        }
+        if !Server::has_data(&config.data) {
+            check_access(&config.data)?;
             return Err(CliError::Refused(format!(
                 "{} is not a data folder; `millstream realm create` creates one, and --data names another",
                 config.data.display()
             )));
+        }
+        if changes {
+            check_owner(&config.data)?;
         }
         Ok(config.web_app_folder())
     }
@@ -78,7 +87,7 @@ pub fn run(command: WebAppCommand) -> Result<(), CliError> {
 }
 
 fn run_install(args: &InstallArgs) -> Result<(), CliError> {
-    let folder = args.server.folder()?;
+    let folder = args.server.folder(true)?;
     let is_watched = std::io::stderr().is_terminal();
     let mut shown = None;
     let done = install(&folder, &args.source, &mut |share| {
@@ -110,7 +119,7 @@ fn run_install(args: &InstallArgs) -> Result<(), CliError> {
 }
 
 fn run_status(args: &WebAppArgs) -> Result<(), CliError> {
-    let folder = args.folder()?;
+    let folder = args.folder(false)?;
     let answer = match record(&folder)? {
         None => Answer::of(
             "No web app is installed. `millstream web-app install --help` says how to install it.".into(),
@@ -141,7 +150,7 @@ fn status(record: &Record, folder: &Path) -> Result<Answer, CliError> {
 }
 
 fn run_remove(args: &WebAppArgs) -> Result<(), CliError> {
-    let folder = args.folder()?;
+    let folder = args.folder(true)?;
     let is_removed = remove(&folder)?;
     let line = match is_removed {
         true => "The web app was removed. A running server stops serving it after SIGHUP or a restart.",
@@ -191,7 +200,7 @@ mod tests {
         let args: InstallArgs = parse(&["zulip-server-11.4.tar.gz", "--data", "/tmp/x"]).unwrap();
         assert_eq!(args.source, PathBuf::from("zulip-server-11.4.tar.gz"));
         assert!(parse::<InstallArgs>(&["--data", "/tmp/x"]).is_err());
-        let missing = args.server.folder().unwrap_err().to_string();
+        let missing = args.server.folder(true).unwrap_err().to_string();
         assert!(missing.contains("/tmp/x is not a data folder"), "{missing}");
     }
 }

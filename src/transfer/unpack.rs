@@ -72,12 +72,17 @@ pub fn complete(folder: &Path, mark: &str) -> Result<(), TransferError> {
     fs::write(folder.join(COMPLETE), mark).map_err(|reason| TransferError::system(folder, reason))
 }
 
+/// Whether a folder was made by an import.
+pub fn is_ours(folder: &Path) -> bool {
+    folder.join(OURS).exists()
+}
+
 /// Deletes an unpacked archive; a missing one is not an error.
 ///
 /// # Errors
 /// `System` for a folder that was not made by an import: it may hold anything.
 pub fn remove(folder: &Path) -> Result<(), TransferError> {
-    if folder.exists() && !folder.join(OURS).exists() {
+    if folder.exists() && !is_ours(folder) {
         let why = "it exists, and was not made by an import; --work names another folder";
         return Err(TransferError::system(folder, io::Error::other(why)));
     }

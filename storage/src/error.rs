@@ -1,6 +1,7 @@
 //! Errors of stored data. Their texts include instructions.
 
 use crate::log;
+use crate::owner::{Owner, explain, foreign_entry};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,20 @@ pub enum StoreError {
         pid.as_deref().map(|pid| format!(" (pid {pid})")).unwrap_or_default()
     )]
     Locked { path: PathBuf, pid: Option<String> },
+    /// The files that root would make in the folder could not be read by its owner's server.
+    #[error(
+        "{} belongs to the user {owner}, whose server could not read the files that root makes there; run this as that \
+         user: `{}` (in a container: `--user {}`)",
+        path.display(), owner.command(), owner.0
+    )]
+    OtherOwner { path: PathBuf, owner: Owner },
+    /// The folder belongs to another user, and this one may not enter it.
+    #[error(
+        "only {} may use {}; run this as that user: `{}` (while no server uses it, `chown -R {} {}` as root gives it to \
+         this user)",
+        owner.with_root(), path.display(), owner.command(), Owner::own(), path.display()
+    )]
+    NotAllowed { path: PathBuf, owner: Owner },
     /// The folder has a format that this server does not know.
     #[error(
         "the data folder {} has format {found}, this server knows up to {known}; use the newer server that wrote it",
@@ -128,9 +143,19 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Adds the operation and the path to a system error.
+    /// Adds the operation and the path to a system error, and to a refused access what to do.
     pub(crate) fn io(what: &'static str, path: &Path, source: std::io::Error) -> Self {
-        Self::Io { what, path: path.to_path_buf(), source }
+        Self::Io { what, path: path.to_path_buf(), source: explain(path, source) }
+    }
+
+    /// Names the file if this is a refused access to the trees in a folder: rebuilding them would not help.
+    pub(crate) fn of_trees(self, folder: &Path) -> Self {
+        match self {
+            Self::Trees(sled::Error::Io(error)) if error.kind() == ErrorKind::PermissionDenied => {
+                Self::io("cannot open", &foreign_entry(folder), error)
+            }
+            other => other,
+        }
     }
 
     /// Whether the trees are damaged, which a rebuild from the journal repairs.

@@ -1,6 +1,7 @@
 //! The data folder: its lock, its format and the paths in it. `docs/data-folder.md` lists every file.
 
 use crate::error::StoreError;
+use crate::folder_access::{TRIAL, check_access, check_owner};
 use crate::instance::Instance;
 use crate::log;
 use crate::private_files::{create_private, sync_folder, write_private};
@@ -25,7 +26,7 @@ pub const FORMAT: u32 = 1;
 const FINGERPRINT: &str = "secret.fingerprint";
 
 /// Files that an interrupted first start may leave in a folder that has no `format` yet.
-const STARTED: [&str; 8] = [
+const STARTED: [&str; 9] = [
     "lock",
     "secret",
     "secret.new",
@@ -34,6 +35,7 @@ const STARTED: [&str; 8] = [
     "journal",
     "format.new",
     "development",
+    TRIAL,
 ];
 
 /// The content of the file `format`.
@@ -60,13 +62,16 @@ impl DataFolder {
     ///
     /// # Errors
     /// [`StoreError::Locked`] while another process uses it, [`StoreError::TooNew`],
-    /// [`StoreError::NotADataFolder`], [`StoreError::Io`].
+    /// [`StoreError::NotADataFolder`], [`StoreError::Io`]; [`StoreError::NotAllowed`] and [`StoreError::OtherOwner`] for the folder
+    /// of another user.
     pub fn open(path: &Path, shards: usize, secret: [u8; SECRET_BYTES]) -> Result<Self, StoreError> {
         create_private(path)?;
+        check_access(path)?;
         // Before anything is written: a folder that is not ours stays unchanged.
         if !Self::exists(path) {
             check_empty(path)?;
         }
+        check_owner(path)?;
         let lock = lock(path)?;
         let format_path = path.join("format");
         if !format_path.exists() {
@@ -362,7 +367,8 @@ fn read(path: &Path) -> Result<String, StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
+    use crate::owner::Owner;
+    use std::os::unix::fs::{PermissionsExt, chown};
 
     #[test]
     fn data_folder_is_private_locked_and_keeps_its_secret() {
@@ -440,5 +446,26 @@ mod tests {
         fs::write(temp.path().join("secret"), "half").unwrap();
         let folder = DataFolder::open(temp.path(), 1, [5; 32]).unwrap();
         assert_eq!(folder.secret(), &[5; 32]);
+    }
+
+    #[test]
+    fn root_makes_no_files_in_the_folder_of_another_user() {
+        if !Owner::own().is_root() {
+            return;
+        }
+        let (temp, other) = (tempfile::tempdir().unwrap(), Owner(12345));
+        let folder = temp.path();
+        chown(folder, Some(other.0), None).unwrap();
+        let error = DataFolder::open(folder, 1, [7; 32]).unwrap_err();
+        assert!(matches!(error, StoreError::OtherOwner { owner, .. } if owner == other), "{error}");
+        assert!(error.to_string().contains("run this as that user: `sudo -u "), "{error}");
+        assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
+        // Data that root has made stays root's, whoever owns the folder.
+        chown(folder, Some(0), None).unwrap();
+        drop(DataFolder::open(folder, 1, [7; 32]).unwrap());
+        chown(folder, Some(other.0), None).unwrap();
+        drop(DataFolder::open(folder, 1, [7; 32]).unwrap());
+        chown(folder.join("format"), Some(other.0), None).unwrap();
+        assert!(DataFolder::open(folder, 1, [7; 32]).is_err());
     }
 }

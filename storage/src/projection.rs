@@ -436,7 +436,7 @@ fn open_trees(path: &Path, cache_bytes: u64) -> Result<OpenTrees, StoreError> {
             tracing::warn!(%error, "the trees had a damaged snapshot, which was moved aside");
             open_unlocked(&config)?
         }
-        Err(error) => return Err(error),
+        Err(error) => return Err(error.of_trees(path)),
     };
     let state = db.open_tree("state")?;
     Ok(OpenTrees { db, state, users: Arc::default() })

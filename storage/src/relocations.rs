@@ -1,5 +1,6 @@
-//! The file `relocated` of a data folder: organizations that were carried between the folder and a cluster, one a line. It
-//! decides which copy is served: an organization that is in a cluster is not opened here, though its data is kept.
+//! The file `relocated` of a data folder: organizations that were carried between the folder and a cluster, and those whose import was
+//! given up, one a line. It decides what is served: an organization that is in a cluster, or only a part of one, is not opened here,
+//! though its data is kept.
 //!
 //! ```text
 //! millstream relocated 1
@@ -21,7 +22,7 @@ pub(crate) const FILE: &str = "relocated";
 
 const FIRST_LINE: &str = "millstream relocated 1";
 
-/// Where an organization is that was carried between a data folder and a cluster.
+/// Where an organization is that was carried between a data folder and a cluster, or that it is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelocationState {
     /// In the cluster. What is here is not served.
@@ -30,6 +31,8 @@ pub enum RelocationState {
     Arriving,
     /// Here, after it was in the cluster.
     Here,
+    /// A part of an import that was given up. Never served; no cluster has it.
+    Abandoned,
 }
 
 /// An organization that was carried between a data folder and a cluster.
@@ -53,8 +56,12 @@ impl std::fmt::Debug for Relocation {
 }
 
 impl RelocationState {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::Away, "away"), (Self::Arriving, "arriving"), (Self::Here, "here")];
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Away, "away"),
+        (Self::Arriving, "arriving"),
+        (Self::Here, "here"),
+        (Self::Abandoned, "abandoned"),
+    ];
 
     fn name(self) -> &'static str {
         Self::ALL.iter().find(|(state, _)| *state == self).map_or("", |(_, name)| name)
@@ -135,12 +142,13 @@ mod tests {
         folder.relocate(RealmId(7), Some(relocation(RelocationState::Away, "", None))).unwrap();
         folder.relocate(RealmId(8), Some(relocation(RelocationState::Arriving, "zoo", None))).unwrap();
         folder.relocate(RealmId(9), Some(relocation(RelocationState::Here, "ant", Some([3; 32])))).unwrap();
+        folder.relocate(RealmId(11), Some(relocation(RelocationState::Abandoned, "ox", None))).unwrap();
         let expected = folder.relocations().clone();
         drop(folder);
         let mut folder = DataFolder::open(temp.path(), 1, [0; 32]).unwrap();
         assert_eq!(*folder.relocations(), expected);
-        let away = [7, 8, 9, 10].map(|realm| folder.is_away(RealmId(realm)));
-        assert_eq!(away, [true, true, false, false]);
+        let away = [7, 8, 9, 10, 11].map(|realm| folder.is_away(RealmId(realm)));
+        assert_eq!(away, [true, true, false, false, true]);
         assert_eq!((folder.secret_of(RealmId(9)), folder.secret_of(RealmId(8))), (&[3; 32], &[7; 32]));
         folder.relocate(RealmId(7), None).unwrap();
         assert!(!folder.is_away(RealmId(7)));

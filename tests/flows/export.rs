@@ -2,10 +2,11 @@
 
 use crate::support::export::write_export;
 use crate::support::skip::{leave_out, not_skipped};
-use crate::support::{Params, ServerProcess, TestUser};
+use crate::support::{Params, ServerProcess, TestUser, wait_until};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// Names a folder with exports of Zulip servers.
 const EXPORTS: &str = "MILLSTREAM_ZULIP_EXPORTS";
@@ -373,6 +374,33 @@ async fn import_of_an_export_is_the_same_organization() {
         }
         assert_eq!(one.1, other.1, "messages of {name}");
     }
+}
+
+/// The command writes the file, and not the server, which may see other folders: here it is suspended meanwhile.
+#[tokio::test]
+async fn interrupted_export_of_a_running_server_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (data, to) = (folder.path().join("data"), folder.path().join("exports"));
+    std::fs::create_dir(&to).expect("room");
+    let archive = to.join("acme.tar.gz");
+    let server = ServerProcess::dev(&data);
+    wait_until("the socket is there", || data.join("control").exists()).await;
+    let args = ["export", "--to", &shown(&archive), "--data", &shown(&data)];
+    server.signal("STOP");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
+    let command = command.args(args).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut export = command.spawn().expect("it starts");
+    wait_until("the file is begun", || to.join("acme.tar.gz.new").exists()).await;
+    let interrupted = Command::new("kill").args(["-INT", &export.id().to_string()]).status();
+    assert!(interrupted.expect("kill runs").success());
+    assert_eq!(export.wait().expect("it ends").code(), Some(130));
+    assert_eq!(std::fs::read_dir(&to).expect("a folder").count(), 0);
+    server.signal("CONT");
+    // The server finds out that nothing receives the first export.
+    wait_until("the server exports again", || ServerProcess::run(&args).0.success()).await;
+    let names: Vec<_> =
+        std::fs::read_dir(&to).expect("a folder").flatten().map(|entry| entry.path()).collect();
+    assert_eq!(names, [archive]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use crate::support::export::{UPLOAD, UPLOADED, pack, write_export};
 use crate::support::skip::{leave_out, not_skipped};
-use crate::support::{ServerProcess, TestUser};
+use crate::support::{ServerProcess, TestUser, wait_until};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -258,6 +258,78 @@ async fn killed_import_goes_on() {
         let flags = if id.is_multiple_of(2) { json!(["read"]) } else { json!([]) };
         assert_eq!(message["flags"], flags, "{id}");
     }
+}
+
+/// Runs a command on a data folder.
+fn run(data: &Path, args: &[&str]) -> (bool, String) {
+    let (status, text) = ServerProcess::run(&[args, &["--data", &data.display().to_string()]].concat());
+    (status.success(), text)
+}
+
+fn create(data: &Path, subdomain: &str) -> (bool, String) {
+    let owner = ["--owner-email", "olga@acme.example", "--owner-name", "Olga"];
+    run(data, &[&["realm", "create", "Other", "--subdomain", subdomain], &owner[..]].concat())
+}
+
+#[test]
+fn unfinished_import_is_named_and_keeps_its_subdomain() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (export, data) = (write_export(folder.path(), 0), folder.path().join("data"));
+    assert!(create(&data, "other").0);
+    // As an import leaves it that is killed before its first frame.
+    std::fs::write(data.join("import"), "7 8f3a\nsubdomain acme\narchive /srv/full.tar.gz\n").expect("room");
+    let named = "the import of /srv/full.tar.gz for the subdomain acme";
+    let remedy = "`millstream import abandon`";
+    let (is_done, text) = run(&data, &["realm", "list"]);
+    assert!(is_done && text.contains("Other") && text.contains(named) && text.contains(remedy), "{text}");
+    let (is_done, text) = create(&data, "acme");
+    assert!(!is_done && text.contains(named) && text.contains(remedy), "{text}");
+    let (is_done, text) = import(&export, &data);
+    assert!(!is_done && text.contains(named) && text.contains(remedy), "{text}");
+    let (is_done, text) = run(&data, &["import", "abandon"]);
+    assert!(!is_done && text.contains("add --yes"), "{text}");
+    let (is_done, text) = run(&data, &["import", "abandon", "--yes"]);
+    assert!(is_done && text.contains(named), "{text}");
+    let (is_done, text) = run(&data, &["import", "abandon", "--yes"]);
+    assert!(!is_done && text.contains("no import into this data folder is unfinished"), "{text}");
+    assert!(create(&data, "acme").0);
+    imported(&export, &data);
+}
+
+#[tokio::test]
+async fn server_names_the_unfinished_import() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    assert!(create(&data, "other").0);
+    // As an earlier version has noted it.
+    std::fs::write(data.join("import"), "7 8f3a\n").expect("room");
+    let server = serve(&data);
+    let named = "the import of an archive as organization number 7 is not finished";
+    wait_until("the import is named", || server.output_so_far().contains(named)).await;
+}
+
+#[tokio::test]
+async fn abandoned_import_leaves_no_half_organization() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (export, data) = (write_export(folder.path(), 6000), folder.path().join("data"));
+    let arguments = [Path::new("import"), Path::new("zulip"), &export, Path::new("--data"), &data];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
+    let command = command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("it starts");
+    wait_until("the import writes", || data.join("import").exists() || data.join("format").exists()).await;
+    child.kill().expect("it is killed");
+    child.wait().expect("it ends");
+    let (is_done, text) = run(&data, &["import", "abandon", "--yes"]);
+    assert_eq!(is_done, text.contains("Gave up the import of"), "{text}");
+    assert!(!data.join("import").exists());
+    let (is_done, text) = run(&data, &["realm", "list"]);
+    assert!(is_done && text.contains("There is no organization yet; `millstream realm create`"), "{text}");
+    assert!(run(&data, &["check"]).0);
+    let report = imported(&export, &data);
+    let messages = &report["tables"]["zerver_message"];
+    assert_eq!(*messages, json!({"rows": 6007, "carried_over": 6007, "left_out": 0}));
+    let (_, listed) = run(&data, &["realm", "list"]);
+    assert_eq!(listed.lines().filter(|line| line.contains("Acme")).count(), 1, "{listed}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod message_changes;
 mod notifications;
 mod outbox;
 mod outbox_commands;
+mod owners;
 mod pictures;
 mod relocation;
 mod replay;

@@ -7,14 +7,13 @@
 //! interrupted import goes on.
 
 use super::Server;
-use super::import_file::{IMPORT_FILE, Unfinished, failed, note, unfinished};
+use super::import_file::{IMPORT_FILE, IMPORT_REMEDY, ImportOrigin, UnfinishedImport, note, remove};
 use crate::bootstrap::check_subdomain;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::health::Pause;
 use model::{ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Sequence};
 use std::collections::VecDeque;
-use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,44 +44,85 @@ impl Server {
     }
 
     /// Begins to write an organization, or goes on with the unfinished one of the same `source`. `wanted` is its id if no
-    /// other organization has it.
+    /// other organization has it; `origin` has its subdomain.
     ///
     /// # Errors
     /// `Rule` for a bad subdomain, `Storage` when it is in use or another import is unfinished.
     pub async fn write_in_bulk(
         self: &Arc<Self>,
         wanted: Option<RealmId>,
-        subdomain: &str,
         source: &str,
+        origin: &ImportOrigin,
     ) -> Result<BulkWriter, DomainError> {
-        check_subdomain(subdomain)?;
-        if self.realm_by_subdomain(subdomain).is_some() {
-            return Err(DomainError::Storage("an organization with this subdomain exists already".into()));
-        }
+        check_subdomain(&origin.subdomain)?;
         let _guard = self.creating.lock().await;
-        let id = match unfinished(self.folder.path())? {
-            Some(known) if known.source == source => known.realm,
-            Some(_) => {
-                return Err(DomainError::Storage(
-                    "the import of another archive is unfinished in this data folder; finish it first, with the same \
-                     command as before"
-                        .into(),
-                ));
-            }
-            None => {
-                let realm = self.free_id(wanted)?;
-                note(self.folder.path(), &Unfinished { realm, source: source.to_owned() })?;
-                realm
-            }
+        let known = self.unfinished_import()?;
+        self.check_import(known.as_ref(), source, origin)?;
+        let import = UnfinishedImport {
+            realm: known.as_ref().map_or_else(|| self.free_id(wanted), |known| Ok(known.realm))?,
+            source: source.to_owned(),
+            origin: Some(origin.clone()),
         };
+        let id = import.realm;
+        if known.is_none() {
+            note(self.folder.path(), &import)?;
+        }
         let log = self.shard_of(id).log.clone();
         let opened = storage::open_realm(&*log, &self.trees, id)?;
+        if let Some(known) = known.filter(|known| *known != import) {
+            let begun = opened.view.as_ref().map(|view| view.directory.realm().subdomain.clone());
+            check_subdomain_kept(begun, &known, &origin.subdomain)?;
+            note(self.folder.path(), &import)?;
+        }
         let queued = opened.view.as_ref().map_or_else(Default::default, |view| {
             (view.progress.sequence, view.progress.last_event.max(view.progress.reserved_events))
         });
         let epoch = opened.opened.epoch;
         let server = self.clone();
         Ok(BulkWriter { server, id, epoch, log, view: opened.view, queued, waiting: VecDeque::new() })
+    }
+
+    /// Refuses an import beside the unfinished one of another archive, and one for a subdomain that is in use.
+    fn check_import(
+        &self,
+        known: Option<&UnfinishedImport>,
+        source: &str,
+        origin: &ImportOrigin,
+    ) -> Result<(), DomainError> {
+        if let Some(known) = known.filter(|known| known.source != source) {
+            return Err(DomainError::Storage(format!(
+                "{known} is not finished in this data folder, and this is another archive; {IMPORT_REMEDY}"
+            )));
+        }
+        if self.realm_by_subdomain(&origin.subdomain).is_none() {
+            return Ok(());
+        }
+        let way_out = match known {
+            None => "--subdomain chooses another one",
+            Some(_) => {
+                "give this import up with `millstream import abandon`, and begin it again with another --subdomain"
+            }
+        };
+        Err(DomainError::Storage(format!("an organization with this subdomain exists already; {way_out}")))
+    }
+}
+
+/// Refuses another subdomain than that of what is written: its first frame has it.
+fn check_subdomain_kept(
+    begun: Option<String>,
+    known: &UnfinishedImport,
+    subdomain: &str,
+) -> Result<(), DomainError> {
+    match begun.filter(|begun| begun != subdomain) {
+        Some(begun) => {
+            let shown = if begun.is_empty() {
+                "without --subdomain".to_owned()
+            } else {
+                format!("with --subdomain {begun}")
+            };
+            Err(DomainError::Storage(format!("{known} was begun {shown}; {IMPORT_REMEDY}")))
+        }
+        None => Ok(()),
     }
 }
 
@@ -161,10 +201,7 @@ impl BulkWriter {
     pub async fn finish(mut self) -> Result<RealmHandle, DomainError> {
         self.write(vec![crate::audit::of_organization(ActionKind::Imported, RequestOrigin::Import)]).await?;
         self.flush().await?;
-        let folder = self.server.folder.path();
-        let path = folder.join(IMPORT_FILE);
-        let removed = fs::remove_file(&path).and_then(|()| File::open(folder)?.sync_all());
-        removed.map_err(|error| failed(&path, &error))?;
+        remove(self.server.folder.path())?;
         let view = self.view.take().ok_or(DomainError::Stopping)?;
         self.server.start_realm(view, self.epoch).await
     }

@@ -1,15 +1,19 @@
 //! The exports of a server, one at a time: those of the operator, and those that administrators request by the API.
 
-use super::run::{ExportRequest, Exported};
+use super::run::{ExportRequest, Exported, export};
 use super::snapshot::Step;
-use super::target::{check_target, export_to_file};
+use super::target::BUFFER_BYTES;
 use crate::transfer::problem::TransferError;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::{Mutex as Turn, oneshot};
+use tokio::sync::{Mutex as Turn, OwnedMutexGuard, mpsc, oneshot};
+
+/// The bytes of an archive that are sent at a time.
+pub const PART_BYTES_MAX: usize = BUFFER_BYTES;
 
 /// How far an export is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,16 +23,6 @@ pub struct ExportProgress {
     pub all: u64,
 }
 
-/// The newest export of the operator.
-#[derive(Clone, Debug)]
-pub enum ExportState {
-    /// None was begun since the start.
-    None,
-    Running(ExportProgress),
-    Done(Exported),
-    Failed(String),
-}
-
 /// The exports of a server. Cheap to clone.
 #[derive(Clone)]
 pub struct Exports(Arc<Shared>);
@@ -36,17 +30,14 @@ pub struct Exports(Arc<Shared>);
 struct Shared {
     /// Whose turn it is: one export runs at a time, the others wait.
     turn: Turn<()>,
+    /// Held while there is an export of the operator.
+    operator: Arc<Turn<()>>,
     stop: Arc<AtomicBool>,
-    operator: Mutex<ExportState>,
 }
 
 impl Default for Exports {
     fn default() -> Self {
-        Self(Arc::new(Shared {
-            turn: Turn::new(()),
-            stop: Arc::default(),
-            operator: Mutex::new(ExportState::None),
-        }))
+        Self(Arc::new(Shared { turn: Turn::new(()), operator: Arc::default(), stop: Arc::default() }))
     }
 }
 
@@ -66,44 +57,35 @@ impl Exports {
         self.0.stop.load(Ordering::Relaxed)
     }
 
-    /// How far the operator's export is.
-    pub fn state(&self) -> ExportState {
-        self.0.operator.lock().clone()
-    }
-
-    /// Begins an export of the operator, which goes on when this returns.
+    /// The right to make an export of the operator, until it is dropped.
     ///
     /// # Errors
-    /// `Busy` while another one of the operator runs, `System` for a target that cannot be written.
-    pub fn start(&self, request: ExportRequest, to: PathBuf) -> Result<(), TransferError> {
-        check_target(&to)?;
-        {
-            let mut state = self.0.operator.lock();
-            if matches!(*state, ExportState::Running(_)) {
-                return Err(TransferError::Busy);
-            }
-            *state = ExportState::Running(ExportProgress::default());
-        }
-        let own = self.clone();
-        actix_rt::spawn(async move {
-            let done = own.in_turn(own.to_file(request, to)).await;
-            *own.0.operator.lock() = match done {
-                Ok(exported) => ExportState::Done(exported),
-                Err(error) => ExportState::Failed(error.to_string()),
-            };
-        });
-        Ok(())
+    /// `Busy` while there is another one.
+    pub fn of_operator(&self) -> Result<OwnedMutexGuard<()>, TransferError> {
+        self.0.operator.clone().try_lock_owned().map_err(|_| TransferError::Busy)
     }
 
-    async fn to_file(&self, request: ExportRequest, to: PathBuf) -> Result<Exported, TransferError> {
-        let own = self.clone();
-        on_thread(move || {
-            export_to_file(&request, &to, &|step| {
+    /// Makes an export in its turn, and sends the bytes of the archive to `parts`. It ends when nothing receives them.
+    ///
+    /// # Errors
+    /// Those of [`export`].
+    pub async fn in_parts(
+        &self,
+        request: ExportRequest,
+        parts: mpsc::Sender<Vec<u8>>,
+        progress: Arc<Mutex<ExportProgress>>,
+    ) -> Result<Exported, TransferError> {
+        self.in_turn(on_thread(move || {
+            let out = BufWriter::with_capacity(BUFFER_BYTES, Parts(parts));
+            let (out, exported) = export(&request, out, &|step| {
                 if let Step::Messages(done, all) = step {
-                    *own.0.operator.lock() = ExportState::Running(ExportProgress { done, all });
+                    *progress.lock() = ExportProgress { done, all };
                 }
-            })
-        })
+            })?;
+            let failed = |reason| TransferError::system(&request.folder, reason);
+            out.into_inner().map_err(|error| failed(error.into_error()))?;
+            Ok(exported)
+        }))
         .await
     }
 
@@ -111,6 +93,22 @@ impl Exports {
     pub async fn in_turn<T>(&self, export: impl Future<Output = T>) -> T {
         let _turn = self.0.turn.lock().await;
         export.await
+    }
+}
+
+/// Sends what is written. Blocks while the receiver is behind.
+struct Parts(mpsc::Sender<Vec<u8>>);
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let part = bytes.get(..PART_BYTES_MAX).unwrap_or(bytes);
+        let sent = self.0.blocking_send(part.to_vec());
+        sent.map_err(|_| io::Error::new(ErrorKind::BrokenPipe, "nothing receives the archive any more"))?;
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -25,9 +25,9 @@ mod tables;
 mod target;
 mod texts;
 
-pub use jobs::{ExportProgress, ExportState, Exports, on_thread};
+pub use jobs::{ExportProgress, Exports, PART_BYTES_MAX, on_thread};
 pub use run::{ExportRequest, Exported, export};
 pub use scope::ExportKind;
 pub use snapshot::{EMAIL_DOMAIN, Step};
 pub(in crate::transfer) use tables::{Spool, TableWriter};
-pub use target::{check_target, export_to_file, target_folder, top_name};
+pub use target::{UnfinishedFile, check_target, export_to_file, target_folder, top_name};

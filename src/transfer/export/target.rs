@@ -4,12 +4,69 @@ use super::run::{ExportRequest, Exported, export};
 use super::snapshot::Step;
 use crate::transfer::problem::TransferError;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes that are written at a time.
-const BUFFER_BYTES: usize = 1 << 18;
+pub(super) const BUFFER_BYTES: usize = 1 << 18;
+
+/// A file that gets its name when it is complete. Dropping it before removes it.
+pub struct UnfinishedFile {
+    to: PathBuf,
+    new: PathBuf,
+    file: BufWriter<File>,
+}
+
+impl UnfinishedFile {
+    /// Begins a file, under another name.
+    ///
+    /// # Errors
+    /// `System` when the file exists or cannot be written.
+    pub fn create(to: &Path) -> Result<Self, TransferError> {
+        check_target(to)?;
+        let new = unfinished(to);
+        let failed = |reason| TransferError::system(&new, reason);
+        // What is left of an export that was killed.
+        match fs::remove_file(&new) {
+            Err(reason) if reason.kind() != ErrorKind::NotFound => return Err(failed(reason)),
+            Ok(()) | Err(_) => {}
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new).map_err(failed)?;
+        Ok(Self { to: to.to_owned(), new, file: BufWriter::with_capacity(BUFFER_BYTES, file) })
+    }
+
+    /// Gives the file its name. It is durable when this returns.
+    ///
+    /// # Errors
+    /// `System` when the disk fails, or the name was taken meanwhile.
+    pub fn complete(mut self) -> Result<(), TransferError> {
+        let failed = |reason| TransferError::system(&self.new, reason);
+        self.file.flush().and_then(|()| self.file.get_ref().sync_all()).map_err(failed)?;
+        // A hard link fails if the name was taken meanwhile; renaming would replace the other file.
+        fs::hard_link(&self.new, &self.to).map_err(|reason| TransferError::system(&self.to, reason))?;
+        fs::remove_file(&self.new).map_err(failed)?;
+        let folder = target_folder(&self.to);
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
+    }
+}
+
+impl Write for UnfinishedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for UnfinishedFile {
+    fn drop(&mut self) {
+        // A complete one has lost this name.
+        let _ = fs::remove_file(&self.new);
+    }
+}
 
 /// Writes an export to a new file. Blocks, as [`export`] does.
 ///
@@ -20,28 +77,32 @@ pub fn export_to_file(
     to: &Path,
     progress: &dyn Fn(Step),
 ) -> Result<Exported, TransferError> {
-    check_target(to)?;
-    let new = unfinished(to);
-    let written = write(request, to, &new, progress);
-    if written.is_err() {
-        // It may not have been created.
-        let _ = fs::remove_file(&new);
-    }
-    written
+    let (file, exported) = export(request, UnfinishedFile::create(to)?, progress)?;
+    file.complete()?;
+    Ok(exported)
 }
 
-/// Refuses a file that exists, and a folder that does not.
+/// Refuses a file that exists, and a folder that is missing or may not be used.
 ///
 /// # Errors
 /// `System`, with the reason.
 pub fn check_target(to: &Path) -> Result<(), TransferError> {
     let refused = |kind, why: &str| Err(TransferError::system(to, io::Error::new(kind, why)));
-    if to.symlink_metadata().is_ok() {
-        return refused(io::ErrorKind::AlreadyExists, "it exists already");
+    let folder = target_folder(to);
+    match fs::metadata(&folder) {
+        Ok(found) if !found.is_dir() => {
+            return refused(ErrorKind::NotADirectory, "what should be its folder is a file");
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return refused(ErrorKind::NotFound, "there is no such folder");
+        }
+        Err(error) => return Err(TransferError::system(&folder, error)),
+        Ok(_) => {}
     }
-    match to.parent() {
-        Some(folder) if folder.is_dir() => Ok(()),
-        _ => refused(io::ErrorKind::NotFound, "there is no such folder"),
+    match to.symlink_metadata() {
+        Ok(_) => refused(ErrorKind::AlreadyExists, "it exists already"),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(TransferError::system(to, error)),
     }
 }
 
@@ -64,26 +125,53 @@ fn unfinished(to: &Path) -> PathBuf {
     to.with_file_name(name)
 }
 
-fn write(
-    request: &ExportRequest,
-    to: &Path,
-    new: &Path,
-    progress: &dyn Fn(Step),
-) -> Result<Exported, TransferError> {
-    let failed = |reason| TransferError::system(new, reason);
-    // What is left of an export that was killed.
-    match fs::remove_file(new) {
-        Err(reason) if reason.kind() != io::ErrorKind::NotFound => return Err(failed(reason)),
-        Ok(()) | Err(_) => {}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_has_its_name_when_it_is_complete() {
+        let temp = tempfile::tempdir().unwrap();
+        let to = temp.path().join("acme.tar.gz");
+        let names =
+            || fs::read_dir(temp.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>();
+        let mut file = UnfinishedFile::create(&to).unwrap();
+        file.write_all(b"half").unwrap();
+        assert_eq!(names(), ["acme.tar.gz.new"]);
+        drop(file);
+        assert!(names().is_empty());
+        let mut file = UnfinishedFile::create(&to).unwrap();
+        file.write_all(b"whole").unwrap();
+        file.complete().unwrap();
+        assert_eq!(names(), ["acme.tar.gz"]);
+        assert_eq!(fs::read(&to).unwrap(), b"whole");
+        assert!(UnfinishedFile::create(&to).is_err());
     }
-    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(new).map_err(failed)?;
-    let (out, exported) = export(request, BufWriter::with_capacity(BUFFER_BYTES, file), progress)?;
-    let file = out.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.sync_all().map_err(failed)?;
-    // A hard link fails if the name was taken meanwhile; renaming would replace the other file.
-    fs::hard_link(new, to).map_err(|reason| TransferError::system(to, reason))?;
-    fs::remove_file(new).map_err(failed)?;
-    let folder = to.parent().unwrap_or(to);
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-    Ok(exported)
+
+    #[test]
+    fn name_that_is_taken_meanwhile_is_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let to = temp.path().join("acme.tar.gz");
+        let file = UnfinishedFile::create(&to).unwrap();
+        fs::write(&to, "another").unwrap();
+        assert!(file.complete().is_err());
+        assert_eq!(fs::read(&to).unwrap(), b"another");
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn refused_targets_say_why() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("file");
+        fs::write(&file, "").unwrap();
+        for (to, expected) in [
+            (file.clone(), "it exists already"),
+            (temp.path().join("none/x.tar.gz"), "there is no such folder"),
+            (file.join("x.tar.gz"), "what should be its folder is a file"),
+        ] {
+            let error = check_target(&to).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        check_target(&temp.path().join("x.tar.gz")).unwrap();
+    }
 }

@@ -11,7 +11,7 @@ use super::tables::Tables;
 use crate::integrations::blobs::Blobs;
 use crate::transfer::problem::TransferError;
 use crate::transfer::report::Report;
-use actors::{BulkWriter, RealmHandle, Server};
+use actors::{BulkWriter, ImportOrigin, RealmHandle, Server};
 use model::push::PushFact;
 use model::{
     Fact, GroupFact, MessageId, PersonalFact, Realm, RealmFact, RealmId, SubscriptionFact, Timestamp,
@@ -28,7 +28,8 @@ const FILES_WAITING: usize = 2;
 /// What is to be imported, and as what.
 #[derive(Clone, Debug, Default)]
 pub struct ImportRequest {
-    pub subdomain: String,
+    /// The archive as people know it, and the subdomain of the organization.
+    pub origin: ImportOrigin,
     /// None keeps the name of the export.
     pub name: Option<String>,
     /// None takes the domain of the exported addresses.
@@ -73,7 +74,7 @@ pub async fn import(
     let survey = Survey::read(source, &mut |done, all| progress(Progress::Checked(done, all)))?;
     let wanted = tables.realm().id("id").map(RealmId);
     let fingerprint = source.fingerprint()?;
-    let mut writer = server.write_in_bulk(wanted, &request.subdomain, &fingerprint).await?;
+    let mut writer = server.write_in_bulk(wanted, &fingerprint, &request.origin).await?;
     let naming = naming(&tables, request);
     let known = writer.last_message();
     let mut report = tables.report.clone();
@@ -102,7 +103,7 @@ fn naming(tables: &Tables, request: &ImportRequest) -> Naming {
     let found = own.map(str::to_owned).or_else(|| shown.and_then(|row| domain_of(row.text("email"))));
     let found = found.or_else(|| domain_of(owner().or_else(|| people().next())?.text("delivery_email")));
     Naming {
-        subdomain: request.subdomain.clone(),
+        subdomain: request.origin.subdomain.clone(),
         name: request.name.clone(),
         email_domain: request.email_domain.clone().or(found).unwrap_or_else(|| "localhost".to_owned()),
     }

@@ -4,6 +4,7 @@ use super::file_store::names;
 use super::{Backups, Entry, Manifest, manifest};
 use crate::checkpoint;
 use crate::error::StoreError;
+use crate::folder_access::check_owner;
 use crate::log::{self, LogError};
 use crate::open::decode_frame;
 use crate::private_files::{create_private, sync_folder};
@@ -121,6 +122,7 @@ fn choose(backups: &Backups, time: Option<u64>) -> Result<Manifest, StoreError> 
 
 /// Makes an empty folder, marked as being restored.
 fn prepare(data: &Path) -> Result<(), StoreError> {
+    check_owner(data)?;
     if data.join(RESTORING).exists() {
         fs::remove_dir_all(data).map_err(|source| StoreError::io("cannot remove", data, source))?;
     }

@@ -1,5 +1,6 @@
 //! Errors of a log.
 
+use crate::owner::explain;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,9 +59,9 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// Adds the operation and the path to a system error.
+    /// Adds the operation and the path to a system error, and to a refused access what to do.
     pub(crate) fn io(what: &'static str, path: &Path, source: io::Error) -> Self {
-        Self::Io { what, path: path.to_path_buf(), source: Arc::new(source) }
+        Self::Io { what, path: path.to_path_buf(), source: Arc::new(explain(path, source)) }
     }
 
     /// Whether the disk, or the share of it that this process may use, is full.

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use storage::codec::RECORDS;
 use storage::folder::SECRET_BYTES;
 use storage::log::{LogError, RealmLog, bounds};
-use storage::{DataFolder, Relocation, StoreError, decode_frame};
+use storage::{DataFolder, Relocation, RelocationState, StoreError, decode_frame};
 
 /// How far a command is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,9 @@ impl Folder {
     /// Opens a folder, or makes one.
     fn open(options: &Options) -> Result<Self, RelocateError> {
         if Server::has_unfinished_import(&options.data) {
-            return Err(refused("an import into the data folder is unfinished; finish it first"));
+            return Err(refused(
+                "an import into the data folder is unfinished; finish it first, or give it up with `millstream import abandon`",
+            ));
         }
         let mut secret = [0; SECRET_BYTES];
         getrandom::fill(&mut secret).map_err(|error| refused(error.to_string()))?;
@@ -136,7 +138,8 @@ impl Folder {
 
     /// The organization with a subdomain that the folder is not to serve.
     fn away(&self, subdomain: &str) -> Option<(RealmId, Relocation)> {
-        let mut all = self.data.relocations().iter();
+        let all = self.data.relocations().iter();
+        let mut all = all.filter(|(_, found)| found.state != RelocationState::Abandoned);
         let found = all.find(|(realm, found)| self.data.is_away(**realm) && found.subdomain == subdomain);
         found.map(|(realm, found)| (*realm, found.clone()))
     }

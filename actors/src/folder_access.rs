@@ -1,0 +1,26 @@
+//! Who may use a data folder, for commands before they open it.
+
+use crate::error::DomainError;
+use std::path::Path;
+use storage::folder_access;
+
+/// Refuses a folder that this user may not enter, which otherwise seems to be missing.
+///
+/// # Errors
+/// `Storage` with the owner and what to do.
+pub fn check_access(folder: &Path) -> Result<(), DomainError> {
+    Ok(folder_access::check_access(folder)?)
+}
+
+/// Refuses a folder that this user may not enter, and to root the data of another user, whose server could not read root's files.
+///
+/// # Errors
+/// `Storage` with the owner and what to do.
+pub fn check_owner(folder: &Path) -> Result<(), DomainError> {
+    Ok(folder_access::check_owner(folder)?)
+}
+
+/// Says that only its owner, and root, may use a folder.
+pub fn not_allowed(folder: &Path) -> DomainError {
+    folder_access::not_allowed(folder).into()
+}
