@@ -2,6 +2,7 @@
 //! stopped one. Both execute the same function.
 
 mod accounts;
+mod address;
 mod answer;
 mod audit;
 mod channels;
@@ -16,7 +17,8 @@ mod since;
 mod socket;
 
 pub use accounts::check_address;
-pub use answer::{Answer, Table, time};
+pub use address::{ServerAddress, ask_address, reachable};
+pub use answer::{Answer, Table, row_text, time};
 pub use execute::execute;
 pub use exports::{done as export_done, start as start_export, status as export_status};
 pub use find::find_realm;
