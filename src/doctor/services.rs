@@ -9,6 +9,7 @@ use crate::integrations::ldap::LdapDirectory;
 use crate::integrations::mail::smtp::Smtp;
 use bytes::Bytes;
 use std::fmt::Display;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// How long another service may take for one answer, in seconds.
@@ -92,7 +93,10 @@ pub async fn push(config: &Config) -> Finding {
 /// Whether the directory accepts the login of this server, and can be searched.
 pub async fn ldap(config: &Config) -> Finding {
     let (what, url) = ("LDAP", &config.ldap.url);
-    let Some(directory) = LdapDirectory::of(&config.ldap) else {
+    // Its queries block a thread, whose end the program waits for.
+    let mut settings = config.ldap.clone();
+    settings.secs_max = settings.secs_max.min(NonZeroU64::new(SERVICE_SECS_MAX).unwrap_or(settings.secs_max));
+    let Some(directory) = LdapDirectory::of(&settings) else {
         return Finding::off(what, "no directory: users log in with passwords of this server");
     };
     let found = within(SERVICE_TIME_MAX, async {
