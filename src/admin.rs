@@ -2,6 +2,7 @@
 //! stopped one. Both execute the same function.
 
 mod accounts;
+mod address;
 mod answer;
 mod audit;
 mod channels;
@@ -17,7 +18,8 @@ mod since;
 mod socket;
 
 pub use accounts::check_address;
-pub use answer::{Answer, Table, time};
+pub use address::{ServerAddress, ask_address, reachable};
+pub use answer::{Answer, Table, row_text, time};
 pub use execute::execute;
 pub use export_stream::{ExportStream, Part};
 pub use exports::{export_done, send_export};

@@ -1,5 +1,10 @@
 //! Certificates and keys of this server, from files in PEM form: for HTTPS, and for STARTTLS of incoming mail.
 
+mod validity;
+
+pub use validity::{DAYS_WARN, Usable, Validity};
+
+use jiff::Timestamp;
 use parking_lot::RwLock;
 use rustls::ServerConfig;
 use rustls::crypto::ring::{default_provider, sign::any_supported_type};
@@ -10,10 +15,12 @@ use rustls::sign::CertifiedKey;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// How often changes of the files are looked for.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
+/// How often it is logged that a certificate has ended or ends soon.
+const REMIND_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -132,6 +139,7 @@ impl Certificate {
             Ok(read) => {
                 *self.current.write() = (Arc::new(read), stamp);
                 tracing::info!(file = %self.files.cert_file.display(), "the certificate was read again");
+                self.note_end();
                 true
             }
             Err(problem) => {
@@ -141,21 +149,73 @@ impl Certificate {
         }
     }
 
-    /// Looks for changes of the files as long as the certificate is used.
+    /// Puts the end of the certificate into the metrics, and logs it if that is soon, or was already.
+    pub fn note_end(&self) {
+        let current = self.current.read().0.clone();
+        let Some(validity) = current.cert.first().and_then(|first| Validity::of(first)) else { return };
+        let (file, end) = (self.files.cert_file.display(), validity.end);
+        metrics::gauge!("millstream_tls_certificate_ends_seconds").set(end.as_second() as f64);
+        match validity.at(Timestamp::now()) {
+            Usable::Ended => {
+                tracing::warn!(%file, %end, "the certificate has ended; renew it: clients refuse it")
+            }
+            Usable::EndsSoon => {
+                tracing::warn!(%file, %end, "the certificate ends in less than {DAYS_WARN} days; renew it");
+            }
+            Usable::NotYet => {
+                let start = validity.start;
+                tracing::warn!(%file, %start, "the certificate cannot be used yet; check the clock");
+            }
+            Usable::ForDays(_) => {}
+        }
+    }
+
+    /// Uses changed files as long as the certificate is used, and says each day if it has ended or ends soon.
     pub async fn watch(self: Arc<Self>) {
         let certificate = Arc::downgrade(&self);
         drop(self);
-        let mut failed = None;
+        let (mut watched, mut noted) = (Watched::default(), Instant::now());
         loop {
             tokio::time::sleep(WATCH_EVERY).await;
             let Some(certificate) = certificate.upgrade() else { return };
-            // What cannot be used is not tried again until it changes: half of a new pair is followed by the other.
-            let stamp = certificate.files.stamp();
-            if stamp.is_some() && stamp != failed && stamp != certificate.current.read().1 {
-                failed = if certificate.reload() { None } else { stamp };
+            certificate.check_files(&mut watched);
+            if noted.elapsed() >= REMIND_EVERY {
+                certificate.note_end();
+                noted = Instant::now();
             }
         }
     }
+
+    /// Uses changed files, and logs when a file is missing, and when both are there again.
+    fn check_files(&self, watched: &mut Watched) {
+        let stamp = self.files.stamp();
+        if watched.is_missing != stamp.is_none() {
+            watched.is_missing = stamp.is_none();
+            let (cert_file, key_file) = (self.files.cert_file.display(), self.files.key_file.display());
+            match stamp {
+                None => tracing::error!(
+                    %cert_file, %key_file,
+                    "a file of the certificate is missing or cannot be read; the certificate stays in use, but the next start \
+                     needs the file"
+                ),
+                Some(_) => {
+                    tracing::info!(%cert_file, %key_file, "the files of the certificate are there again")
+                }
+            }
+        }
+        // What cannot be used is not tried again until it changes: half of a new pair is followed by the other.
+        if stamp.is_some() && stamp != watched.failed && stamp != self.current.read().1 {
+            watched.failed = if self.reload() { None } else { stamp };
+        }
+    }
+}
+
+/// What was found when the files were last examined.
+#[derive(Default)]
+struct Watched {
+    /// The files that could not be used.
+    failed: Option<Stamp>,
+    is_missing: bool,
 }
 
 impl ResolvesServerCert for Certificate {
@@ -223,5 +283,26 @@ mod tests {
         write(&pair());
         assert!(certificate.reload());
         assert_ne!(shown(), first);
+    }
+
+    #[test]
+    fn missing_file_is_noted_once_and_again_when_it_is_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(folder.path());
+        let (cert, key) = pair();
+        std::fs::write(&files.cert_file, cert).unwrap();
+        std::fs::write(&files.key_file, key).unwrap();
+        let certificate = Certificate::open(files.clone()).unwrap();
+        let mut watched = Watched::default();
+        certificate.check_files(&mut watched);
+        assert!(!watched.is_missing);
+        std::fs::remove_file(&files.cert_file).unwrap();
+        for _ in 0..2 {
+            certificate.check_files(&mut watched);
+            assert!(watched.is_missing && watched.failed.is_none());
+        }
+        std::fs::write(&files.cert_file, "half of").unwrap();
+        certificate.check_files(&mut watched);
+        assert!(!watched.is_missing && watched.failed.is_some());
     }
 }

@@ -6,6 +6,7 @@ mod folder;
 mod machine;
 mod ports;
 mod public_url;
+mod running;
 mod services;
 mod time_server;
 
@@ -22,24 +23,47 @@ pub struct Wanted {
     pub time_server: Option<String>,
 }
 
-/// Makes all checks, one after the other. Nothing stays changed.
-pub async fn examine(config: &Config, wanted: &Wanted) -> Vec<Finding> {
-    let mut findings = vec![folder::access(config), folder::format(config)];
-    findings.push(folder::space(config));
-    findings.push(folder::filesystem(config));
-    findings.push(folder::sync_time(config));
-    findings.push(machine::descriptors(config));
-    findings.push(machine::memory(config));
-    findings.push(machine::clock(config).await);
+/// Makes all checks, one after the other, and shows each finding as soon as it is known. Nothing stays changed.
+pub async fn examine(config: &Config, wanted: &Wanted, show: impl FnMut(&Finding)) -> Vec<Finding> {
+    let mut findings = Findings { show, all: Vec::new() };
+    findings.add(folder::access(config));
+    findings.add(folder::format(config));
+    findings.add_all(folder::secret(config));
+    findings.add_all(folder::unfinished_import(config));
+    findings.add(folder::space(config));
+    findings.add(folder::filesystem(config));
+    findings.add(folder::sync_time(config));
+    findings.add(machine::descriptors(config));
+    findings.add(machine::memory(config));
+    findings.add(machine::clock(config).await);
     if let Some(server) = &wanted.time_server {
-        findings.push(time_server::compare(server).await);
+        findings.add(time_server::compare(server).await);
     }
-    findings.extend(ports::listeners(config));
-    findings.push(certificate::check(config));
-    findings.push(services::mail(config, wanted.test_mail_to.as_deref()).await);
-    findings.push(services::push(config).await);
-    findings.push(services::ldap(config).await);
-    findings.push(services::files(config).await);
-    findings.push(public_url::check(config).await);
-    findings
+    let running = running::find(config);
+    findings.add(running::check(running).await);
+    findings.add_all(ports::listeners(config, running));
+    findings.add_all(certificate::check(config));
+    findings.add(services::mail(config, wanted.test_mail_to.as_deref()).await);
+    findings.add(services::push(config).await);
+    findings.add(services::ldap(config).await);
+    findings.add(services::files(config).await);
+    findings.add(public_url::check(config, running).await);
+    findings.all
+}
+
+/// The findings so far.
+struct Findings<S> {
+    show: S,
+    all: Vec<Finding>,
+}
+
+impl<S: FnMut(&Finding)> Findings<S> {
+    fn add(&mut self, finding: Finding) {
+        (self.show)(&finding);
+        self.all.push(finding);
+    }
+
+    fn add_all(&mut self, findings: impl IntoIterator<Item = Finding>) {
+        findings.into_iter().for_each(|finding| self.add(finding));
+    }
 }

@@ -15,6 +15,7 @@ pub mod doctor;
 pub mod hosts;
 pub mod http;
 pub mod integrations;
+pub mod open_files;
 pub mod pages;
 pub mod passwords;
 pub mod probe;

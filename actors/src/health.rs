@@ -5,6 +5,7 @@ use model::RealmId;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use storage::disk::Space;
 use tokio::sync::Notify;
@@ -89,7 +90,24 @@ const MIN_SHARE: u64 = 16;
 /// Hysteresis: changes are accepted again once this much more than the reserve is free, as a divisor of the reserve.
 const RESUME_SHARE: u64 = 8;
 
+/// Free space on a disk, and what a server does below which level, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpaceLevels {
+    pub free_bytes: u64,
+    /// Below it the server warns.
+    pub warn_bytes: u64,
+    /// Below it changes are refused.
+    pub min_bytes: u64,
+}
+
 impl Reserve {
+    /// The levels on the disk of a folder; none if the system does not report its size.
+    pub fn levels(self, folder: &Path) -> Option<SpaceLevels> {
+        let space = storage::disk::space(folder)?;
+        let (warn_bytes, min_bytes) = (self.warn_of(space), self.min_of(space));
+        Some(SpaceLevels { free_bytes: space.free_bytes, warn_bytes, min_bytes })
+    }
+
     fn min_of(self, space: Space) -> u64 {
         match self.min_bytes {
             0 => MIN_BYTES.min(space.total_bytes / MIN_SHARE),

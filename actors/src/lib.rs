@@ -70,7 +70,7 @@ pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
 pub use erase::{EraseStatus, Erased};
 pub use error::DomainError;
 pub use handle::{FoundSession, OwnQueue, RealmHandle};
-pub use health::{Pause, Reserve, StorageStatus};
+pub use health::{Pause, Reserve, SpaceLevels, StorageStatus};
 pub use markdown::{RealmMarkdown, preview_of, shown_group_name};
 pub use options::Options;
 pub use placement::Placement;

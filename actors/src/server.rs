@@ -107,6 +107,22 @@ impl Server {
         Ok(DataFolder::check_format(path)?)
     }
 
+    /// Whether a folder without data can become a data folder. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`DomainError::Storage`] when it has other files.
+    pub fn check_new_folder(path: &Path) -> Result<(), DomainError> {
+        Ok(DataFolder::check_new(path)?)
+    }
+
+    /// Whether the secret of a data folder is there, and the one that the folder was made with. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`DomainError::Storage`] with what to do about it.
+    pub fn check_secret(path: &Path) -> Result<(), DomainError> {
+        Ok(DataFolder::check_secret(path)?)
+    }
+
     /// Opens a data folder and starts everything in it. Must run inside an actix system.
     ///
     /// # Errors

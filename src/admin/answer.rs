@@ -98,11 +98,7 @@ impl Table {
             all().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
-        let line = |row: &Vec<String>| {
-            let cells = row.iter().zip(&widths).map(|(text, width)| format!("{text:width$}"));
-            cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-        };
-        all().map(line).collect()
+        all().map(|row| row_text(row, &widths)).collect()
     }
 
     fn value(&self) -> Value {
@@ -111,6 +107,14 @@ impl Table {
         };
         self.rows.iter().map(row).collect()
     }
+}
+
+/// A line with cells in columns of these widths, in characters; cells beyond them are not padded.
+pub fn row_text(cells: &[String], widths: &[usize]) -> String {
+    let widths = widths.iter().copied().chain(std::iter::repeat(0));
+    let padded: Vec<String> =
+        cells.iter().zip(widths).map(|(text, width)| format!("{text:width$}")).collect();
+    padded.join("  ").trim_end().to_owned() + "\n"
 }
 
 /// A value as people read it, on one line.

@@ -38,7 +38,7 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
         actors::check_indexes(&data, &report).into_iter().map(|index| index.to_string()).collect();
     let value = json!({
         "is_clean": report.is_clean(),
-        "is_repaired": report.is_repaired(),
+        "is_repaired": !report.is_clean() && report.is_repaired(),
         "journals": report.shards.iter().map(|shard| json!({
             "shard": shard.shard, "frames": shard.progress.frames, "bytes": shard.progress.bytes,
             "segments": shard.progress.segments_done,

@@ -1,7 +1,7 @@
 //! `millstream config`: prints the default configuration, or checks a configuration file.
 
 use super::error::CliError;
-use crate::config::{Config, DEFAULT_TOML, Overrides, unknown_variables};
+use crate::config::{Config, DEFAULT_TOML, Sources, unknown_variables};
 use std::path::PathBuf;
 
 /// Print the default configuration with every option explained, or check a file
@@ -20,7 +20,9 @@ pub fn run(args: &ConfigArgs) -> Result<(), CliError> {
         None => print!("{DEFAULT_TOML}"),
         Some(file) => {
             let environment: Vec<_> = environment().collect();
-            Config::load(Some(file), environment.clone(), Overrides::default())?;
+            let sources =
+                Sources { file: Some(file), environment: environment.clone(), ..Sources::default() };
+            Config::of_server(&sources)?;
             for variable in unknown_variables(&environment) {
                 eprintln!("millstream: the environment variable {variable} is not an option and is ignored");
             }

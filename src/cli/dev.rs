@@ -96,7 +96,7 @@ impl DevArgs {
             .set("data", "--data", self.data.as_ref().map(|path| path.display()))
             .set("listen", "--listen", self.listen.as_ref());
         let file = self.config.as_deref();
-        Config::from_sources(&Sources { presets, file, environment, flags })
+        Config::of_server(&Sources { presets, file, environment, flags })
     }
 }
 

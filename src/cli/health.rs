@@ -3,16 +3,15 @@
 use super::data::DataArgs;
 use super::error::CliError;
 use super::offline::no_answer;
-use crate::admin::{AdminRequest, Answer, ask_within};
+use crate::admin::{Answer, ServerAddress, ask_address, reachable};
 use crate::config::{Config, TlsSettings};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureScheme, StreamOwned};
-use serde::Deserialize;
 use serde_json::Value;
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -37,11 +36,11 @@ pub struct HealthArgs {
 /// Asks, and prints the answer.
 pub fn run(args: &HealthArgs) -> Result<(), CliError> {
     let config = args.data.load()?;
-    let Target { address, is_encrypted } = find(args, &config)?;
+    let Target { address, security } = find(args, &config)?;
     let refused = |reason: std::io::Error| {
         CliError::Refused(format!("the server on {address} does not answer: {reason}"))
     };
-    let (status, body) = fetch(address, is_encrypted.then_some(&config.tls)).map_err(refused)?;
+    let (status, body) = fetch(address, &security).map_err(refused)?;
     let storage = body["storage"]["status"].as_str().unwrap_or("unknown").to_owned();
     if status != 200 {
         let code = body["code"].as_str().unwrap_or("unknown").to_owned();
@@ -53,40 +52,48 @@ pub fn run(args: &HealthArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Where to ask.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// Where to ask, and how.
 struct Target {
     address: SocketAddr,
-    is_encrypted: bool,
+    security: Security,
+}
+
+/// How the connection is made.
+enum Security {
+    Plain,
+    /// TLS, with any certificate: the server itself has said over its control socket that it listens there.
+    Tls,
+    /// TLS, with the certificate of the configuration.
+    OwnCertificate(Box<TlsSettings>),
 }
 
 /// The address that was given, that of the server that runs on the data folder, or the configured one.
 fn find(args: &HealthArgs, config: &Config) -> Result<Target, CliError> {
-    let is_encrypted = config.tls.is_on();
-    let configured = Target { address: reachable(config.listen), is_encrypted };
+    let configured = |address| Target {
+        address,
+        security: match config.tls.is_on() {
+            true => Security::OwnCertificate(Box::new(config.tls.clone())),
+            false => Security::Plain,
+        },
+    };
     if let Some(address) = args.address {
-        return Ok(Target { address, ..configured });
+        return Ok(configured(address));
     }
     let data = config.data.display();
-    let answer = match ask_within(&config.data, &AdminRequest::Address, TIMEOUT) {
-        Ok(Some(Ok(answer))) => answer,
+    match ask_address(&config.data, TIMEOUT) {
+        Ok(Some(Ok(ServerAddress { address, is_encrypted }))) => {
+            let security = if is_encrypted { Security::Tls } else { Security::Plain };
+            Ok(Target { address: reachable(address), security })
+        }
         Ok(None) if args.data.names_folder() => {
-            return Err(CliError::Refused(format!("no server runs on the data folder {data}")));
+            Err(CliError::Refused(format!("no server runs on the data folder {data}")))
         }
         Err(reason) if matches!(reason.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-            return Err(no_answer(&config.data, reason));
+            Err(no_answer(&config.data, reason))
         }
         // None runs, it is another version, or this user may not ask it.
-        Ok(Some(Err(_)) | None) | Err(_) => return Ok(configured),
-    };
-    let found: Target = serde_json::from_value(answer.value).unwrap_or(configured);
-    if found.is_encrypted && !is_encrypted {
-        return Err(CliError::Refused(format!(
-            "the server on {} uses TLS, and its certificate is not known here; name its configuration with --config",
-            found.address
-        )));
+        Ok(Some(Err(_)) | None) | Err(_) => Ok(configured(reachable(config.listen))),
     }
-    Ok(Target { address: reachable(found.address), ..found })
 }
 
 fn exchange(mut stream: impl Read + Write) -> std::io::Result<Vec<u8>> {
@@ -99,13 +106,13 @@ fn exchange(mut stream: impl Read + Write) -> std::io::Result<Vec<u8>> {
     }
 }
 
-/// A TLS connection to the server whose certificate is configured here. Its names and its end do not matter.
+/// A TLS connection to the server, which must have the certificate `own` if there is one. Its names and its end do not
+/// matter.
 fn encrypted(
     stream: TcpStream,
-    tls: &TlsSettings,
+    own: Option<Vec<CertificateDer<'static>>>,
 ) -> std::io::Result<StreamOwned<ClientConnection, TcpStream>> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let own = tls.files().certificates().map_err(std::io::Error::other)?;
     let verifier = Arc::new(OwnCertificate { own, provider: provider.clone() });
     let config = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let config = config.map_err(std::io::Error::other)?.dangerous();
@@ -115,10 +122,10 @@ fn encrypted(
     Ok(StreamOwned::new(client, stream))
 }
 
-/// Accepts only the certificate of the configuration.
+/// Accepts only the certificate of the configuration; without one, any.
 #[derive(Debug)]
 struct OwnCertificate {
-    own: Vec<CertificateDer<'static>>,
+    own: Option<Vec<CertificateDer<'static>>>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -131,11 +138,11 @@ impl ServerCertVerifier for OwnCertificate {
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        match self.own.first() == Some(end_entity) {
-            true => Ok(ServerCertVerified::assertion()),
-            false => {
+        match &self.own {
+            Some(own) if own.first() != Some(end_entity) => {
                 Err(rustls::Error::General("the server has another certificate than tls.cert_file".into()))
             }
+            Some(_) | None => Ok(ServerCertVerified::assertion()),
         }
     }
 
@@ -164,23 +171,17 @@ impl ServerCertVerifier for OwnCertificate {
     }
 }
 
-/// The address to connect to: a server that listens on all addresses is asked on the local one.
-fn reachable(listen: SocketAddr) -> SocketAddr {
-    let ip = match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, listen.port())
-}
-
-fn fetch(address: SocketAddr, tls: Option<&TlsSettings>) -> std::io::Result<(u16, Value)> {
+fn fetch(address: SocketAddr, security: &Security) -> std::io::Result<(u16, Value)> {
     let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
-    let bytes = match tls {
-        Some(tls) => exchange(encrypted(stream, tls)?)?,
-        None => exchange(stream)?,
+    let bytes = match security {
+        Security::Plain => exchange(stream)?,
+        Security::Tls => exchange(encrypted(stream, None)?)?,
+        Security::OwnCertificate(tls) => {
+            let own = tls.files().certificates().map_err(std::io::Error::other)?;
+            exchange(encrypted(stream, Some(own))?)?
+        }
     };
     let text = String::from_utf8_lossy(&bytes);
     let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());

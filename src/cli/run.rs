@@ -6,6 +6,7 @@ use super::notify;
 use super::signal::{Request, Signals, StopSignal};
 use crate::admin::{self, AdminRequest, Answer, AnswerSender, ControlSocket, Pending};
 use crate::config::{Config, ConfigError, Log, unknown_variables};
+use crate::open_files;
 use crate::server::{Running, Setup, serve};
 use serde_json::json;
 use std::io::Write;
@@ -23,6 +24,7 @@ pub fn run_until_stopped(
     for variable in unknown_variables(&environment) {
         tracing::warn!(variable, "this environment variable is not an option and is ignored");
     }
+    open_files::raise(&setup.config);
     actix_rt::System::new().block_on(async {
         let mut signals = Signals::new()
             .map_err(|reason| CliError::System { what: "cannot listen for signals", reason })?;

@@ -3,7 +3,7 @@
 use super::config::environment;
 use super::error::CliError;
 use super::run::{print_greeting, run_until_stopped};
-use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides};
+use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides, Sources};
 use crate::routes::table;
 use crate::server::{Running, Setup};
 use actors::{IMPORT_REMEDY, UnfinishedImport};
@@ -32,7 +32,8 @@ impl ServeArgs {
         let flags = Overrides::default()
             .set("data", "--data", self.data.as_ref().map(|path| path.display()))
             .set("listen", "--listen", self.listen.as_ref());
-        Config::load(self.config.as_deref(), environment(), flags)
+        let environment = environment().collect();
+        Config::of_server(&Sources { file: self.config.as_deref(), environment, flags, ..Sources::default() })
     }
 }
 

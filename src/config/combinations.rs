@@ -1,12 +1,12 @@
 //! Options that depend on each other: missing and contradicting ones.
 
-use super::incoming_mail::IncomingMail;
+use super::incoming_mail::{IncomingMail, MAIL_CERT_OPTION, MAIL_KEY_OPTION};
 use super::listeners::{CERT_OPTION, KEY_OPTION};
 use super::settings::{BlobKind, Config, MailSecurity};
 use crate::certificates::TlsProblem;
-use crate::integrations::mail::incoming::acceptor;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use std::path::Path;
 
 /// An option that is invalid because of another one.
 pub struct Conflict {
@@ -17,7 +17,7 @@ pub struct Conflict {
     pub text: String,
 }
 
-/// All conflicts between options. Each value is valid on its own.
+/// All conflicts between options. Each value is valid on its own. No file is read.
 pub fn conflicts(config: &Config) -> Vec<Conflict> {
     let Config { login, ldap, queues, storage, outbox, webhooks, mail, blobs, .. } = config;
     let (is_ldap, is_s3) = (!ldap.url.is_empty(), blobs.kind == BlobKind::S3);
@@ -72,9 +72,21 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     ];
     let found = rows.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
-    let found = found.chain(key_conflicts(config)).chain(certificate_conflict(config));
+    let found = found.chain(key_conflicts(config));
     let found = found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming));
     found.chain(https_conflict(config)).chain(cluster_conflicts(config)).collect()
+}
+
+/// Problems of the files that options name. Only a server needs the files, so only its configuration is checked so far.
+pub fn file_conflicts(config: &Config) -> Vec<Conflict> {
+    let https = config.tls.has_files().then(|| config.tls.files());
+    let mail = Some(&config.mail.incoming).filter(|mail| mail.has_files()).and_then(IncomingMail::files);
+    let certificates = https.into_iter().chain(mail).filter_map(|files| {
+        let TlsProblem { option, text } = files.read().err()?;
+        let because = if option == files.cert_option { files.key_option } else { files.cert_option };
+        Some(Conflict { option, because, text })
+    });
+    certificates.chain(authority_conflict(config)).collect()
 }
 
 /// A node of a cluster needs a name and an address, and drops no frames.
@@ -109,44 +121,28 @@ fn incoming_conflict(incoming: &IncomingMail) -> Option<Conflict> {
     Some(Conflict { option, because, text: format!("{text}, because {because} is set") })
 }
 
-/// Certificate and key for STARTTLS must be set together, and be usable.
+/// Certificate and key for STARTTLS must be set together.
 fn tls_conflict(incoming: &IncomingMail) -> Option<Conflict> {
-    let (cert, key) = ("mail.incoming.tls_cert_file", "mail.incoming.tls_key_file");
-    let has_cert = !incoming.tls_cert_file.as_os_str().is_empty();
-    let has_key = !incoming.tls_key_file.as_os_str().is_empty();
-    let (option, because) = match (has_cert, has_key) {
-        (false, false) => return None,
-        (true, false) => (key, cert),
-        (false, true) => (cert, key),
-        (true, true) => {
-            let TlsProblem { option, text } =
-                acceptor(&incoming.tls_cert_file, &incoming.tls_key_file).err()?;
-            let because = if option == cert { key } else { cert };
-            return Some(Conflict { option, because, text });
-        }
-    };
-    let text = format!("must name a file, because {because} is set");
-    Some(Conflict { option, because, text })
+    file_conflict([MAIL_CERT_OPTION, MAIL_KEY_OPTION], &incoming.tls_cert_file, &incoming.tls_key_file)
 }
 
-/// Certificate and key for HTTPS must be set together and be usable, and the public URL must be for HTTPS.
+/// Certificate and key for HTTPS must be set together, and the public URL must be for HTTPS.
 fn https_conflict(config: &Config) -> Option<Conflict> {
     let tls = &config.tls;
-    let (cert, key) = (CERT_OPTION, KEY_OPTION);
-    let (option, because) = match (tls.cert_file.as_os_str().is_empty(), tls.key_file.as_os_str().is_empty())
-    {
-        (true, true) => return None,
+    if !tls.has_files() {
+        return file_conflict([CERT_OPTION, KEY_OPTION], &tls.cert_file, &tls.key_file);
+    }
+    let is_http = config.external_url.to_lowercase().starts_with("http:");
+    let text = format!("must begin with https://, because {CERT_OPTION} is set");
+    is_http.then_some(Conflict { option: "external_url", because: CERT_OPTION, text })
+}
+
+/// Two options must name files, or neither.
+fn file_conflict([cert, key]: [&'static str; 2], cert_file: &Path, key_file: &Path) -> Option<Conflict> {
+    let (option, because) = match (cert_file.as_os_str().is_empty(), key_file.as_os_str().is_empty()) {
+        (true, true) | (false, false) => return None,
         (false, true) => (key, cert),
         (true, false) => (cert, key),
-        (false, false) => {
-            let because = |option| if option == cert { key } else { cert };
-            if let Err(TlsProblem { option, text }) = tls.files().read() {
-                return Some(Conflict { option, because: because(option), text });
-            }
-            let is_http = config.external_url.to_lowercase().starts_with("http:");
-            let text = format!("must begin with https://, because {cert} is set");
-            return is_http.then_some(Conflict { option: "external_url", because: cert, text });
-        }
     };
     let text = format!("must name a file, because {because} is set");
     Some(Conflict { option, because, text })
@@ -171,8 +167,8 @@ fn key_conflict([id, secret]: [&'static str; 2], key: &str, key_secret: &str) ->
     Some(Conflict { option, because, text })
 }
 
-/// A configured file of certificates must contain one.
-fn certificate_conflict(config: &Config) -> Option<Conflict> {
+/// A configured file of certificate authorities must contain one.
+fn authority_conflict(config: &Config) -> Option<Conflict> {
     let mail = &config.mail;
     let is_used = !mail.host.is_empty() && mail.security != MailSecurity::None;
     if !is_used || mail.ca_file.as_os_str().is_empty() {

@@ -33,6 +33,11 @@ impl TlsSettings {
         !self.cert_file.as_os_str().is_empty()
     }
 
+    /// Whether both files of the certificate are named.
+    pub fn has_files(&self) -> bool {
+        self.is_on() && !self.key_file.as_os_str().is_empty()
+    }
+
     /// The files of the certificate.
     pub fn files(&self) -> CertificateFiles {
         CertificateFiles {

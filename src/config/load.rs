@@ -2,7 +2,7 @@
 //!
 //! All problems are reported at once, each with the place where the option was set.
 
-use super::combinations::{Conflict, conflicts};
+use super::combinations::{Conflict, conflicts, file_conflicts};
 use super::options::{Kind, OPTIONS, kind_of};
 use super::problem::{ConfigError, Origin, Problem};
 use super::settings::{Config, DEFAULT_TOML, OptionValues};
@@ -39,7 +39,11 @@ pub struct Sources<'a> {
 }
 
 impl Config {
-    /// Loads the configuration of a process from a file, the environment and flags.
+    /// Loads the configuration of a process from a file, the environment and flags. The files of certificates that it names
+    /// are not read: commands beside a server do not need them.
+    ///
+    /// # Errors
+    /// All problems, each with its place.
     pub fn load(
         file: Option<&Path>,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -47,12 +51,15 @@ impl Config {
     ) -> Result<Self, ConfigError> {
         let environment = environment.into_iter().collect();
         let sources = Sources { file, environment, flags, ..Sources::default() };
-        Options::load(&sources).and_then(Options::finish)
+        Options::load(&sources)?.finish(|_| Vec::new())
     }
 
-    /// As [`Config::load`], with presets.
-    pub fn from_sources(sources: &Sources<'_>) -> Result<Self, ConfigError> {
-        Options::load(sources).and_then(Options::finish)
+    /// Loads the configuration of a server, and reads the files of certificates that it names.
+    ///
+    /// # Errors
+    /// All problems, each with its place.
+    pub fn of_server(sources: &Sources<'_>) -> Result<Self, ConfigError> {
+        Options::load(sources)?.finish(file_conflicts)
     }
 }
 
@@ -185,14 +192,14 @@ impl Options {
         }
     }
 
-    fn finish(mut self) -> Result<Config, ConfigError> {
+    fn finish(mut self, check_files: impl Fn(&Config) -> Vec<Conflict>) -> Result<Config, ConfigError> {
         let mut whole = Table::new();
         for (option, entry) in &self.entries {
             insert(&mut whole, option, entry.value.clone());
         }
         let config: Result<Config, toml::de::Error> = Value::Table(whole).try_into();
         let config = config.map_err(|error| ConfigError::unusable("", error.message().to_owned()))?;
-        for conflict in conflicts(&config) {
+        for conflict in conflicts(&config).into_iter().chain(check_files(&config)) {
             self.add_conflict(conflict);
         }
         self.problems.sort_by_key(|problem| match &problem.origin {
@@ -289,15 +296,45 @@ fn insert(table: &mut Table, option: &str, value: Value) {
     }
 }
 
-/// The known name with the smallest edit distance, if it is close enough. The last part of a name counts as well.
+/// The known name with the smallest edit distance, if it is close enough: of the same section if that has options. Otherwise the
+/// last part of a name counts as well.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>, separator: char) -> Option<String> {
-    let scored = known.map(|candidate| {
-        let last = candidate.rsplit(separator).next().unwrap_or(candidate);
-        (edits(name, candidate).min(edits(name, last)), candidate)
-    });
-    let (distance, candidate) = scored.min()?;
-    let written = name.strip_prefix(VARIABLE_PREFIX).unwrap_or(name);
-    (distance <= (written.len() / 3).max(2)).then(|| candidate.to_owned())
+    let known: Vec<&str> = known.collect();
+    let (section, last) = split(name, separator);
+    let own: Vec<&str> = known.iter().copied().filter(|of| split(of, separator).0 == section).collect();
+    let found = match section.is_empty() || own.is_empty() {
+        true => {
+            let written = name.strip_prefix(VARIABLE_PREFIX).unwrap_or(name);
+            let distance = |of: &str| edits(name, of).min(edits(name, split(of, separator).1));
+            closest(&known, distance, (written.len() / 3).max(2))
+        }
+        false => {
+            let distance = |of: &str| match split(of, separator).1 {
+                own if has_words(own, last) => 1,
+                own => edits(last, own),
+            };
+            // In another section only (nearly) the same name.
+            closest(&own, distance, (last.len() / 3).max(2))
+                .or_else(|| closest(&known, |of| edits(last, split(of, separator).1), 1))
+        }
+    };
+    found.map(str::to_owned)
+}
+
+/// The section and the last part of a name.
+fn split(name: &str, separator: char) -> (&str, &str) {
+    name.rsplit_once(separator).unwrap_or(("", name))
+}
+
+/// The name with the smallest distance, if that is at most `distance_max`.
+fn closest<'a>(names: &[&'a str], distance: impl Fn(&str) -> usize, distance_max: usize) -> Option<&'a str> {
+    let (found, name) = names.iter().map(|name| (distance(name), *name)).min()?;
+    (found <= distance_max).then_some(name)
+}
+
+/// Whether a name such as `search_base` has all words of another one, such as `base`.
+fn has_words(name: &str, wanted: &str) -> bool {
+    wanted.split('_').all(|word| !word.is_empty() && name.split('_').any(|own| own == word))
 }
 
 /// The Levenshtein distance of two names.

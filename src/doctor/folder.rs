@@ -2,18 +2,21 @@
 
 use super::finding::Finding;
 use crate::config::Config;
+use crate::describe::describe_error;
 use crate::units::size;
-use actors::Server;
-use rustix::fs::{StatVfs, statfs, statvfs};
-use std::io::Write;
+use actors::{DomainError, Reserve, Server, SpaceLevels};
+use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// What to do where the data of another user is.
+const OWN_USER: &str = "run this as the server's user";
 /// Free space that a server should have, in bytes.
 const FREE_BYTES_GOOD: u64 = 1 << 30;
-/// Free space below which changes may be refused, where nothing else is configured.
-const FREE_BYTES_MIN: u64 = 64 << 20;
+/// Files that should fit on the disk.
+const INODES_MIN: u64 = 1_000;
 /// Syncs that are measured.
 const SYNCS: usize = 10;
 /// A sync that takes longer delays every message.
@@ -36,31 +39,41 @@ const FILE_SYSTEMS: &[(i64, &str, bool)] = &[
     (0x0102_1997, "9p", true),
 ];
 
-/// Whether the folder belongs to this user, and only its owner can read it.
+/// Whether the folder is one for data, belongs to this user, can be written, and only its owner can read it.
 pub fn access(config: &Config) -> Finding {
     let (what, path) = ("data folder", config.data.display());
     let found = match std::fs::metadata(&config.data) {
         Ok(found) => found,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             return Finding::warning(what, format!("{path} does not exist; the first start creates it"));
         }
         Err(error) => {
-            return Finding::problem(
-                what,
-                format!("{path} cannot be read: {error}; run this as the server's user"),
-            );
+            return Finding::problem(what, format!("{path} cannot be read: {error}; {OWN_USER}"));
         }
     };
+    if !found.is_dir() {
+        return Finding::problem(
+            what,
+            format!("{path} is not a folder; choose another with `data` or --data"),
+        );
+    }
     let own = rustix::process::geteuid().as_raw();
     if own != 0 && found.uid() != own {
-        let text = format!(
-            "{path} belongs to user {}, and this is user {own}; run this as the server's user",
-            found.uid()
-        );
+        let text = format!("{path} belongs to user {}, and this is user {own}; {OWN_USER}", found.uid());
         return Finding::problem(what, text);
+    }
+    // Before any advice about its mode: that of a folder of something else must not change.
+    if let Err(error) = check_purpose(&config.data) {
+        return Finding::problem(what, describe_error(&error));
     }
     if found.permissions().mode() & 0o077 != 0 {
         return Finding::problem(what, format!("other users can read {path}; run `chmod 700 {path}`"));
+    }
+    if statvfs(&config.data).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY)) {
+        return Finding::problem(
+            what,
+            format!("{path} is on a file system that is read-only; mount it for writing"),
+        );
     }
     match foreign_file(&config.data, found.uid()) {
         Some(file) => {
@@ -77,6 +90,11 @@ pub fn access(config: &Config) -> Finding {
     }
 }
 
+/// A folder has data of this server, or nothing.
+fn check_purpose(folder: &Path) -> Result<(), DomainError> {
+    if Server::has_data(folder) { Ok(()) } else { Server::check_new_folder(folder) }
+}
+
 /// An entry of the folder that belongs to another user: a command was run as root.
 fn foreign_file(folder: &Path, owner: u32) -> Option<std::path::PathBuf> {
     let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -88,16 +106,41 @@ fn foreign_file(folder: &Path, owner: u32) -> Option<std::path::PathBuf> {
 /// Whether this version can open the folder.
 pub fn format(config: &Config) -> Finding {
     let what = "format";
-    if !Server::has_data(&config.data) {
-        return Finding::warning(
-            what,
-            "there is no data yet; `millstream realm create` creates an organization",
-        );
+    match std::fs::metadata(config.data.join("format")) {
+        Ok(_) => {}
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Finding::problem(what, format!("the file `format` cannot be read: {error}; {OWN_USER}"));
+        }
+        Err(_) if config.data.exists() && check_purpose(&config.data).is_err() => {
+            return Finding::problem(what, "this is not a data folder; choose another with `data` or --data");
+        }
+        Err(_) => {
+            let text = "there is no data yet; `millstream realm create` creates an organization";
+            return Finding::warning(what, text);
+        }
     }
     match Server::check_format(&config.data) {
         Ok(number) => Finding::good(what, format!("format {number}, which this version reads and writes")),
-        Err(error) => Finding::problem(what, error.to_string()),
+        Err(error) => Finding::problem(what, describe_error(&error)),
     }
+}
+
+/// Whether the secret is the one that the folder was made with; none without data.
+pub fn secret(config: &Config) -> Option<Finding> {
+    let what = "secret";
+    Server::has_data(&config.data).then(|| match Server::check_secret(&config.data) {
+        Ok(()) => Finding::good(what, "it is the one that the folder was made with"),
+        Err(error) => Finding::problem(what, describe_error(&error)),
+    })
+}
+
+/// An import that is not finished; none if all are.
+pub fn unfinished_import(config: &Config) -> Option<Finding> {
+    Server::has_unfinished_import(&config.data).then(|| {
+        let text = "an import is not finished, and its organization cannot be used until then; repeat the same \
+                    `millstream import` command";
+        Finding::warning("import", text)
+    })
 }
 
 /// The folder, or the one above that exists.
@@ -105,29 +148,30 @@ fn existing(config: &Config) -> &Path {
     config.data.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."))
 }
 
-/// Free space for the journal and uploaded files.
+/// Free space for the journal and uploaded files, by the levels of the server.
 pub fn space(config: &Config) -> Finding {
-    let what = "disk space";
-    let found: StatVfs = match statvfs(existing(config)) {
-        Ok(found) => found,
-        Err(error) => return Finding::warning(what, format!("the free space is unknown: {error}")),
-    };
-    let free = found.f_bavail.saturating_mul(found.f_frsize);
-    let shown = size(free);
-    if found.f_files > 0 && found.f_favail < 1_000 {
+    let (what, folder) = ("disk space", existing(config));
+    if let Ok(found) = statvfs(folder)
+        && found.f_files > 0
+        && found.f_favail < INODES_MIN
+    {
         return Finding::problem(
             what,
             format!("only {} inodes are free; remove files of this disk", found.f_favail),
         );
     }
-    match free {
-        free if free < config.storage.free_bytes_min.max(FREE_BYTES_MIN) => {
-            Finding::problem(what, format!("{shown} are free, and changes are refused; make room"))
-        }
-        free if free < config.storage.free_bytes_warn.max(FREE_BYTES_GOOD) => {
-            Finding::warning(what, format!("{shown} are free; make room before the disk is full"))
-        }
-        _ => Finding::good(what, format!("{shown} are free")),
+    let Config { storage, .. } = config;
+    let reserve = Reserve { warn_bytes: storage.free_bytes_warn, min_bytes: storage.free_bytes_min };
+    let Some(SpaceLevels { free_bytes, warn_bytes, min_bytes }) = reserve.levels(folder) else {
+        return Finding::warning(what, "the free space is unknown");
+    };
+    let shown = size(free_bytes);
+    if free_bytes < min_bytes {
+        return Finding::problem(what, format!("{shown} are free, and changes are refused; make room"));
+    }
+    match free_bytes < warn_bytes.max(FREE_BYTES_GOOD) {
+        true => Finding::warning(what, format!("{shown} are free; make room before the disk is full")),
+        false => Finding::good(what, format!("{shown} are free")),
     }
 }
 
@@ -162,7 +206,13 @@ pub fn sync_time(config: &Config) -> Finding {
     let what = "sync";
     match measure(existing(config)) {
         Err(error) => {
-            Finding::warning(what, format!("it cannot be measured: {error}; run this as the server's user"))
+            let remedy = match error.kind() {
+                ErrorKind::PermissionDenied => OWN_USER,
+                ErrorKind::StorageFull => "make room on the disk",
+                ErrorKind::ReadOnlyFilesystem => "mount the file system for writing",
+                _ => "check the disk",
+            };
+            Finding::warning(what, format!("it cannot be measured: {error}; {remedy}"))
         }
         Ok(median) => {
             let millis = median.as_secs_f64() * 1000.0;

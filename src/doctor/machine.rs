@@ -2,13 +2,10 @@
 
 use super::finding::Finding;
 use crate::config::Config;
+use crate::open_files::{Enough, OpenFiles};
 use crate::units::size;
 use std::time::{Duration, Instant, SystemTime};
 
-/// File descriptors that the server needs besides those of its connections.
-const OWN_DESCRIPTORS: u64 = 256;
-/// Connections that a server should be able to have.
-const CONNECTIONS_GOOD: u64 = 4_000;
 /// The oldest plausible date, in seconds since 1970: 2026-01-01.
 const OLDEST_SECS: u64 = 1_767_225_600;
 /// How long the two clocks are compared.
@@ -20,26 +17,20 @@ const AHEAD_MAX: Duration = Duration::from_secs(60);
 /// Memory that a server needs besides the budgets of the configuration, in bytes.
 const OWN_BYTES: u64 = 128 << 20;
 
-/// Whether there are enough file descriptors: each connection needs one.
+/// Whether enough files may be open: each connection needs one. A server raises its limit as far as it may.
 pub fn descriptors(config: &Config) -> Finding {
     let what = "file descriptors";
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
-    let workers = config.http_workers() as u64;
-    let wanted =
-        (config.http.connections_max.get() as u64).saturating_mul(workers).saturating_add(OWN_DESCRIPTORS);
-    let connections = limit.saturating_sub(OWN_DESCRIPTORS);
-    match (limit >= wanted, connections >= CONNECTIONS_GOOD) {
-        (true, _) => Finding::good(what, format!("{limit} are allowed, enough for http.connections_max")),
-        (false, true) => {
-            Finding::good(what, format!("{limit} are allowed: enough for about {connections} connections"))
+    let files = OpenFiles::of_server(config);
+    match files.enough() {
+        Enough::All => {
+            Finding::good(what, format!("{} are allowed, enough for http.connections_max", files.limit))
         }
-        (false, false) => {
-            let text = format!(
-                "{limit} are allowed, enough for about {connections} connections; run `ulimit -n 100000` before the start, \
-                 or set LimitNOFILE=100000 in the systemd unit"
-            );
-            Finding::warning(what, text)
-        }
+        Enough::Good => Finding::good(
+            what,
+            format!("{} are allowed: enough for about {} connections", files.limit, files.connections()),
+        ),
+        Enough::Few => Finding::warning(what, files.advice()),
+        Enough::No => Finding::problem(what, files.advice()),
     }
 }
 

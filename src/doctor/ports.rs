@@ -1,34 +1,28 @@
 //! The ports that the server listens on: free, used by the server, or by another program.
 
 use super::finding::Finding;
-use crate::admin::SOCKET_NAME;
+use super::running::RunningServer;
 use crate::config::Config;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::path::Path;
 
 /// The state of a listening socket in /proc/net/tcp.
 const LISTENING: &str = "0A";
 
 /// One finding for each port of the configuration.
-pub fn listeners(config: &Config) -> Vec<Finding> {
+pub fn listeners(config: &Config, running: RunningServer) -> Vec<Finding> {
     let optional = [
         ("port for metrics", config.metrics.address(), "metrics.listen"),
         ("port for mail", config.mail.incoming.address(), "mail.incoming.listen"),
     ];
     let further = optional.into_iter().filter_map(|(what, address, option)| Some((what, address?, option)));
-    let is_running = is_running(&config.data);
     std::iter::once(("port", config.listen, "listen"))
         .chain(further)
-        .map(|(what, address, option)| port(what, address, option, is_running))
+        .map(|(what, address, option)| port(what, address, option, running))
         .collect()
 }
 
-/// Whether a server uses the data folder.
-pub fn is_running(data: &Path) -> bool {
-    std::os::unix::net::UnixStream::connect(data.join(SOCKET_NAME)).is_ok()
-}
-
-fn port(what: &'static str, address: SocketAddr, option: &str, is_running: bool) -> Finding {
+fn port(what: &'static str, address: SocketAddr, option: &str, running: RunningServer) -> Finding {
+    let is_running = running != RunningServer::None;
     let error = match TcpListener::bind(address) {
         Ok(_) if is_running && address.port() != 0 => {
             let text =
@@ -44,7 +38,14 @@ fn port(what: &'static str, address: SocketAddr, option: &str, is_running: bool)
         std::io::ErrorKind::AddrInUse
             if is_running && holder.as_deref().is_none_or(|name| name.contains("millstream")) =>
         {
-            Finding::good(what, format!("the server is running on {address}"))
+            match running {
+                RunningServer::Answering(_) => {
+                    Finding::good(what, format!("the server is running on {address}"))
+                }
+                RunningServer::Silent | RunningServer::None => {
+                    Finding::warning(what, format!("{address} is used by the server, which does not answer"))
+                }
+            }
         }
         std::io::ErrorKind::AddrInUse => {
             Finding::problem(what, format!("{address} is used by {name}; stop it, or change `{option}`"))

@@ -2,21 +2,20 @@
 //! says what arrives; only to a request with a word that it gives out over its control socket.
 
 use super::finding::Finding;
-use super::ports::is_running;
+use super::running::{ANSWER_TIME_MAX, RunningServer, health};
 use super::services::reason;
-use crate::admin::{AdminRequest, ask};
+use crate::admin::{AdminRequest, ask_within};
 use crate::config::Config;
 use crate::integrations::http_client;
-use crate::probe::{PROBE_HEADER, Probed};
+use crate::probe::Probed;
 use serde_json::Value;
+use std::net::IpAddr;
 
 /// How long the public URL may take, in seconds.
 const TIME_SECS_MAX: u64 = 10;
-/// The longest answer that is read.
-const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
 /// Asks the public URL for the health of the server.
-pub async fn check(config: &Config) -> Finding {
+pub async fn check(config: &Config, running: RunningServer) -> Finding {
     let (what, url) = ("public URL", config.external_url.trim_end_matches('/'));
     if url.is_empty() {
         let text =
@@ -26,13 +25,17 @@ pub async fn check(config: &Config) -> Finding {
             false => Finding::warning(what, text),
         };
     }
-    if !is_running(&config.data) {
-        return Finding::warning(
-            what,
-            format!("the server is stopped; run this again while it runs, to try {url}"),
-        );
-    }
-    let word = match ask(&config.data, &AdminRequest::Probe) {
+    let own_port = match running {
+        RunningServer::None => {
+            let text = format!("the server is stopped; run this again while it runs, to try {url}");
+            return Finding::warning(what, text);
+        }
+        RunningServer::Silent => {
+            return Finding::warning(what, format!("the server does not answer, so {url} was not tried"));
+        }
+        RunningServer::Answering(at) => at.map_or(config.listen, |at| at.address).port(),
+    };
+    let word = match ask_within(&config.data, &AdminRequest::Probe, ANSWER_TIME_MAX) {
         Ok(Some(Ok(answer))) => answer.value["word"].as_str().unwrap_or_default().to_owned(),
         Ok(Some(Err(_)) | None) | Err(_) => {
             return Finding::warning(
@@ -51,7 +54,7 @@ pub async fn check(config: &Config) -> Finding {
         }
         Ok((status @ (200 | 503), health)) => match serde_json::from_value::<Probed>(health["probe"].clone())
         {
-            Ok(probed) => judge(config, url, &probed),
+            Ok(probed) => judge(config, url, &probed, own_port),
             Err(_) => {
                 let text = format!(
                     "{url} answers {status}, but it is not this server; check the name and the proxy"
@@ -63,9 +66,11 @@ pub async fn check(config: &Config) -> Finding {
     }
 }
 
-fn judge(config: &Config, url: &str, probed: &Probed) -> Finding {
+/// What a request shows that arrived at the server, which listens on `own_port`.
+fn judge(config: &Config, url: &str, probed: &Probed, own_port: u16) -> Finding {
     let what = "public URL";
-    let wanted = url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_lowercase));
+    let parsed = url::Url::parse(url).ok();
+    let wanted = parsed.as_ref().and_then(|url| url.host_str().map(str::to_lowercase));
     let host = probed.host.clone().unwrap_or_default().to_lowercase();
     let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
     if wanted.as_deref().is_some_and(|wanted| wanted != name && wanted != host) {
@@ -103,7 +108,10 @@ fn judge(config: &Config, url: &str, probed: &Probed) -> Finding {
             )
         }
         (false, false) if config.tls.is_on() == url.starts_with("https:") => {
-            Finding::good(what, format!("{url} leads to this server, without a proxy"))
+            match parsed.and_then(|url| url.port_or_known_default()) == Some(own_port) {
+                true => Finding::good(what, format!("{url} leads to this server, without a proxy")),
+                false => Finding::warning(what, other_port(url, peer, own_port)),
+            }
         }
         (false, false) => {
             let text = format!(
@@ -115,12 +123,16 @@ fn judge(config: &Config, url: &str, probed: &Probed) -> Finding {
     }
 }
 
+/// What may be between a port and another one on which the server listens.
+fn other_port(url: &str, peer: IpAddr, own_port: u16) -> String {
+    format!(
+        "{url} leads to this server, which listens on port {own_port}: fine if a firewall or container forwards the port. A proxy \
+         must send X-Forwarded-For, and http.trusted_proxies have \"{peer}\"; otherwise all clients share its rate limits"
+    )
+}
+
 async fn fetch(url: &str, word: &str) -> Result<(u16, Value), reqwest::Error> {
-    let client = http_client::builder(TIME_SECS_MAX).build()?;
-    let response = client.get(format!("{url}/health")).header(PROBE_HEADER, word).send().await?;
-    let status = response.status().as_u16();
-    let body = http_client::read_at_most(response, ANSWER_BYTES_MAX).await?.unwrap_or_default();
-    Ok((status, serde_json::from_slice(&body).unwrap_or_default()))
+    health(&http_client::builder(TIME_SECS_MAX).build()?, url, word).await
 }
 
 #[cfg(test)]
@@ -138,7 +150,7 @@ mod tests {
         let found = |trusted: &str, url: &str, is_forwarded, host: &str| {
             let peer = Some("127.0.0.1".parse().unwrap());
             let probed = Probed { peer, client: peer, is_forwarded, host: Some(host.to_owned()) };
-            judge(&config(trusted), url, &probed)
+            judge(&config(trusted), url, &probed, 9991)
         };
         let (url, own) = ("https://chat.example", "[\"127.0.0.1\"]");
         for (found, state, text) in [
@@ -150,6 +162,11 @@ mod tests {
                 found("[]", "http://chat.example:9991", false, "chat.example:9991"),
                 State::Good,
                 "without a proxy",
+            ),
+            (
+                found("[]", "http://chat.example:8080", false, "chat.example:8080"),
+                State::Warning,
+                "A proxy must send X-Forwarded-For",
             ),
             (found(own, url, true, "127.0.0.1:9991"), State::Problem, "pass on the Host header"),
         ] {

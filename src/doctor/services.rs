@@ -8,16 +8,36 @@ use crate::integrations::http_client;
 use crate::integrations::ldap::LdapDirectory;
 use crate::integrations::mail::smtp::Smtp;
 use bytes::Bytes;
+use std::fmt::Display;
+use std::num::NonZeroU64;
+use std::time::Duration;
 
-/// How long another service may take, in seconds.
+/// How long another service may take for one answer, in seconds.
 const SERVICE_SECS_MAX: u64 = 10;
+/// The same as a duration.
+const SERVICE_TIME_MAX: Duration = Duration::from_secs(SERVICE_SECS_MAX);
 /// A name that no directory has.
 const UNKNOWN_NAME: &str = "millstream-doctor";
 /// What is stored and deleted again.
 const TEST_CONTENT: &[u8] = b"written by millstream doctor";
 
+/// Waits for an answer of a service for a bounded time; the error says that there was none, or why.
+async fn within<T, E: Display>(
+    time_max: Duration,
+    answer: impl Future<Output = Result<T, E>>,
+) -> Result<T, String> {
+    match tokio::time::timeout(time_max, answer).await {
+        Ok(answered) => answered.map_err(|error| error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", time_max.as_secs_f32())),
+    }
+}
+
 /// Whether the mail server accepts a connection, TLS and the login; with an address also a test e-mail.
 pub async fn mail(config: &Config, test_to: Option<&str>) -> Finding {
+    mail_within(config, test_to, SERVICE_TIME_MAX).await
+}
+
+async fn mail_within(config: &Config, test_to: Option<&str>, time_max: Duration) -> Finding {
     let (what, host) = ("mail", format!("{}:{}", config.mail.host, config.mail.port));
     let smtp = match Smtp::new(&config.mail, SERVICE_SECS_MAX) {
         Err(error) => return Finding::problem(what, error.to_string()),
@@ -27,12 +47,15 @@ pub async fn mail(config: &Config, test_to: Option<&str>) -> Finding {
         }
         Ok(Some(smtp)) => smtp,
     };
-    if let Err(why) = smtp.test().await {
-        return Finding::problem(what, format!("{host}: {why}; check [mail] and the network"));
+    if let Err(why) = within(time_max, smtp.test()).await {
+        let text = format!(
+            "{host}: {why}; check [mail] and the network (mail.security is \"starttls\" on port 587, \"tls\" on port 465)"
+        );
+        return Finding::problem(what, text);
     }
     match test_to {
         None => Finding::good(what, format!("{host} accepts the connection and the login")),
-        Some(to) => match smtp.send_test(to).await {
+        Some(to) => match within(time_max, smtp.send_test(to)).await {
             Ok(()) => {
                 Finding::good(what, format!("{host} accepted a test e-mail to {to}; see whether it arrives"))
             }
@@ -70,14 +93,16 @@ pub async fn push(config: &Config) -> Finding {
 /// Whether the directory accepts the login of this server, and can be searched.
 pub async fn ldap(config: &Config) -> Finding {
     let (what, url) = ("LDAP", &config.ldap.url);
-    let Some(directory) = LdapDirectory::of(&config.ldap) else {
+    // Its queries block a thread, whose end the program waits for.
+    let mut settings = config.ldap.clone();
+    settings.secs_max = settings.secs_max.min(NonZeroU64::new(SERVICE_SECS_MAX).unwrap_or(settings.secs_max));
+    let Some(directory) = LdapDirectory::of(&settings) else {
         return Finding::off(what, "no directory: users log in with passwords of this server");
     };
-    let found = match directory.acquire_permit(UNKNOWN_NAME).await {
-        Ok(permit) => permit.find(UNKNOWN_NAME).await.map(drop),
-        Err(failure) => Err(failure),
-    };
-    match found {
+    let found = within(SERVICE_TIME_MAX, async {
+        directory.acquire_permit(UNKNOWN_NAME).await?.find(UNKNOWN_NAME).await.map(drop)
+    });
+    match found.await {
         Ok(()) => Finding::good(what, format!("{url} accepts the login, and can be searched")),
         Err(failure) => Finding::problem(what, format!("{url}: {failure}; check [ldap] and the network")),
     }
@@ -106,11 +131,11 @@ async fn try_store(config: &Config) -> Result<(), String> {
     let blobs = Blobs::open(&config.blobs, config.files(), true).map_err(|error| error.to_string())?;
     let random = random_name().map_err(|error| error.to_string())?;
     let name = BlobName::parse(&format!("doctor/{random}")).ok_or("the test name is invalid")?;
-    let put = blobs.put(&name, Bytes::from_static(TEST_CONTENT)).await;
+    let put = within(SERVICE_TIME_MAX, blobs.put(&name, Bytes::from_static(TEST_CONTENT))).await;
     put.map_err(|error| format!("a file cannot be written: {error}"))?;
-    let read = blobs.get(&name).await.map(drop).map_err(|error| format!("a file cannot be read: {error}"));
-    let deleted = blobs.delete(&name).await;
-    read?;
+    let read = within(SERVICE_TIME_MAX, blobs.get(&name)).await.map(drop);
+    let deleted = within(SERVICE_TIME_MAX, blobs.delete(&name)).await;
+    read.map_err(|error| format!("a file cannot be read: {error}"))?;
     deleted.map_err(|error| format!("a file cannot be deleted: {error}"))
 }
 
@@ -124,4 +149,32 @@ pub fn reason(error: &reqwest::Error) -> String {
         innermost = inner;
     }
     innermost.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Overrides;
+    use crate::doctor::State;
+    use std::net::TcpListener;
+
+    #[actix_web::test]
+    async fn silent_mail_server_is_a_problem_after_a_bounded_time() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = silent.local_addr().unwrap().port().to_string();
+        for security in ["none", "starttls", "tls"] {
+            let settings = [
+                ("HOST", "127.0.0.1"),
+                ("PORT", &port),
+                ("SECURITY", security),
+                ("FROM", "chat@acme.example"),
+            ];
+            let settings =
+                settings.map(|(name, value)| (format!("MILLSTREAM_MAIL_{name}"), value.to_owned()));
+            let config = Config::load(None, settings, Overrides::default()).unwrap();
+            let found = mail_within(&config, None, Duration::from_millis(50)).await;
+            assert_eq!(found.state, State::Problem);
+            assert!(found.text.contains("no answer within 0.05 s"), "{found:?}");
+        }
+    }
 }

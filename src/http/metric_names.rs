@@ -103,6 +103,10 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_shared_lists_total", "Encoded lists that were made, and that were reused."),
     ("millstream_storage_failures_total", "Failures of the storage, by reason."),
     ("millstream_storage_read_only", "1 while changes are refused, otherwise 0."),
+    (
+        "millstream_tls_certificate_ends_seconds",
+        "When the certificate for HTTPS ends, in seconds since 1970.",
+    ),
     ("millstream_tls_handshakes_failed_total", "TLS handshakes that failed, by reason."),
     ("millstream_uptime_seconds", "Seconds since the server started."),
     ("millstream_write_budget_refusals_total", "Changes refused because an account wrote too many bytes."),

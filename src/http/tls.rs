@@ -20,6 +20,11 @@ use tokio_rustls::server::TlsStream;
 const HANDSHAKE_BYTE: u8 = 22;
 /// One address may have this part of all handshakes.
 const SHARES: usize = 16;
+/// Why handshakes fail, in the metrics: too many at a time, a mistake of the client, and too slow.
+const FAILURES: [&str; 3] = [LIMIT, PROTOCOL, TIME];
+const LIMIT: &str = "limit";
+const PROTOCOL: &str = "protocol";
+const TIME: &str = "time";
 /// What a client gets that speaks plain HTTP.
 const HTTPS_REQUIRED: &[u8] =
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\
@@ -31,6 +36,11 @@ pub struct Tls {
     acceptor: TlsAcceptor,
     time_max: Duration,
     handshakes: Mutex<Handshakes>,
+}
+
+/// Counts failed handshakes; the metric exists from the first call on.
+fn count_failures(reason: &'static str, more: u64) {
+    metrics::counter!("millstream_tls_handshakes_failed_total", "reason" => reason).increment(more);
 }
 
 /// Handshakes in progress.
@@ -56,6 +66,8 @@ impl Tls {
             return Ok(None);
         }
         let certificate = Certificate::open(settings.files())?;
+        certificate.note_end();
+        FAILURES.iter().for_each(|reason| count_failures(reason, 0));
         let config = certificate.server_config();
         let mut config =
             config.map_err(|error| TlsProblem { option: CERT_OPTION, text: error.to_string() })?;
@@ -77,17 +89,17 @@ impl Tls {
     /// Waits for the handshake of a connection.
     pub async fn accept(&self, connection: Connection, peer: Option<IpAddr>) -> io::Result<Stream> {
         let Some(place) = self.begin(Network::from(peer)) else {
-            metrics::counter!("millstream_tls_handshakes_failed_total", "reason" => "limit").increment(1);
+            count_failures(LIMIT, 1);
             return Err(io::Error::other("too many TLS handshakes are in progress"));
         };
         let accepted = tokio::time::timeout(self.time_max, self.handshake(connection)).await;
         drop(place);
         let (reason, error) = match accepted {
             Ok(Ok(stream)) => return Ok(stream),
-            Ok(Err(error)) => ("protocol", error),
-            Err(_) => ("time", io::ErrorKind::TimedOut.into()),
+            Ok(Err(error)) => (PROTOCOL, error),
+            Err(_) => (TIME, io::ErrorKind::TimedOut.into()),
         };
-        metrics::counter!("millstream_tls_handshakes_failed_total", "reason" => reason).increment(1);
+        count_failures(reason, 1);
         tracing::debug!(%error, "a TLS handshake failed");
         Err(error)
     }

@@ -55,6 +55,13 @@ pub enum StoreError {
         path.display()
     )]
     SecretChanged { path: PathBuf },
+    /// The secret is gone.
+    #[error(
+        "the file `secret` in {} is missing. With another one every API key and every link in a mail would stop working: put \
+         the old file back from a backup",
+        path.display()
+    )]
+    SecretMissing { path: PathBuf },
     /// The folder is a copy that was made while a server used the original.
     #[error(
         "the data folder {} is a copy of one that was in use, so its trees do not match its journal. Start the server on \
@@ -86,16 +93,10 @@ pub enum StoreError {
         why: String,
     },
     /// The trees are damaged, and opening them does not repair it.
-    #[error(
-        "the trees cannot be opened: {0}; run `millstream check --data DIR --rebuild`, which rebuilds them from the \
-         journal (so does a start after the folder `state` was removed)"
-    )]
+    #[error("the trees cannot be opened: {0}; {advice}", advice = advice_for_trees(is_disk_full(.0)))]
     Trees(#[from] sled::Error),
     /// The trees are so damaged that sled panicked.
-    #[error(
-        "the trees are damaged: {0}; run `millstream check --data DIR --rebuild`, which rebuilds them from the \
-         journal (so does a start after the folder `state` was removed)"
-    )]
+    #[error("the trees are damaged: {0}; {advice}", advice = advice_for_trees(is_about_full_disk(.0)))]
     TreesDamaged(String),
     /// The trees have newer frames than the journal: part of the journal was lost.
     #[error(
@@ -179,12 +180,34 @@ impl StoreError {
             Self::NoRoom => true,
             Self::Io { source, .. } => log::is_full(source),
             Self::Log(error) => error.is_full(),
-            Self::Trees(sled::Error::Io(error)) => log::is_full(error),
-            // sled panics on unexpected I/O errors; only the text of the panic has the cause.
-            Self::TreesDamaged(why) => why.contains("No space left on device") || why.contains("StorageFull"),
+            Self::Trees(error) => is_disk_full(error),
+            Self::TreesDamaged(why) => is_about_full_disk(why),
             _ => false,
         }
     }
+}
+
+/// What to do about trees that cannot be opened.
+fn advice_for_trees(is_full: bool) -> &'static str {
+    match is_full {
+        true => "make room on the disk: rebuilding the trees would need more of it",
+        false => {
+            "run `millstream check --data DIR --rebuild`, which rebuilds them from the journal (so does a start after the \
+             folder `state` was removed)"
+        }
+    }
+}
+
+fn is_disk_full(error: &sled::Error) -> bool {
+    match error {
+        sled::Error::Io(error) => log::is_full(error),
+        _ => false,
+    }
+}
+
+/// sled panics on unexpected I/O errors; only the text of the panic has the cause.
+fn is_about_full_disk(panic: &str) -> bool {
+    panic.contains("No space left on device") || panic.contains("StorageFull")
 }
 
 /// Errors that sled returns when its files are damaged. Other errors are those of the disk.
@@ -199,4 +222,22 @@ fn is_damage(kind: ErrorKind) -> bool {
             | ErrorKind::AlreadyExists
             | ErrorKind::NotFound
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn full_disk_is_not_to_be_filled_by_a_rebuild() {
+        let full = || std::io::Error::from(ErrorKind::StorageFull);
+        let panic = format!("called `Result::unwrap()` on {:?}", full());
+        for error in [StoreError::Trees(sled::Error::Io(full())), StoreError::TreesDamaged(panic)] {
+            assert!(error.is_full());
+            let words = error.to_string();
+            assert!(words.contains("make room on the disk") && !words.contains("--rebuild"), "{words}");
+        }
+        let damaged = StoreError::Trees(sled::Error::Unsupported("tea".into())).to_string();
+        assert!(damaged.contains("--rebuild"), "{damaged}");
+    }
 }

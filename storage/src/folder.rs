@@ -110,6 +110,22 @@ impl DataFolder {
         read_format(path).map(|format| format.millstream_format)
     }
 
+    /// Whether a folder without data can become a data folder: it must have nothing else in it. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`StoreError::NotADataFolder`], [`StoreError::Io`].
+    pub fn check_new(path: &Path) -> Result<(), StoreError> {
+        check_empty(path)
+    }
+
+    /// Whether the secret of a data folder is there, and the one that the folder was made with. Nothing is changed.
+    ///
+    /// # Errors
+    /// [`StoreError::SecretMissing`], [`StoreError::SecretChanged`], [`StoreError::NotADataFolder`], [`StoreError::Io`].
+    pub fn check_secret(path: &Path) -> Result<(), StoreError> {
+        is_secret_known(path, &read_secret(path)?).map(drop)
+    }
+
     /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
@@ -330,7 +346,13 @@ fn parse_format(text: &str) -> Option<Format> {
 }
 
 fn read_secret(folder: &Path) -> Result<[u8; SECRET_BYTES], StoreError> {
-    let text = read(&folder.join("secret"))?;
+    let path = folder.join("secret");
+    let text = match fs::read_to_string(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(StoreError::SecretMissing { path: folder.to_path_buf() });
+        }
+        read => read.map_err(|source| StoreError::io("cannot read", &path, source))?,
+    };
     unhex(text.trim()).ok_or_else(|| StoreError::NotADataFolder {
         path: folder.to_path_buf(),
         why: "its file `secret` is not 64 hexadecimal digits".into(),
@@ -346,16 +368,21 @@ fn fingerprint(secret: &[u8; SECRET_BYTES]) -> String {
 
 /// Rejects a secret that differs from the one the folder was created with. A folder without a fingerprint gets one.
 fn check_fingerprint(folder: &Path, secret: &[u8; SECRET_BYTES]) -> Result<(), StoreError> {
-    let (path, own) = (folder.join(FINGERPRINT), fingerprint(secret));
+    if !is_secret_known(folder, secret)?
+        && let Err(error) = write_private(&folder.join(FINGERPRINT), fingerprint(secret).as_bytes())
+    {
+        tracing::warn!(%error, "the fingerprint of the secret could not be stored");
+    }
+    Ok(())
+}
+
+/// Whether the folder has a fingerprint; an error if it is that of another secret.
+fn is_secret_known(folder: &Path, secret: &[u8; SECRET_BYTES]) -> Result<bool, StoreError> {
+    let path = folder.join(FINGERPRINT);
     match fs::read_to_string(&path) {
-        Ok(known) if known.trim() == own => Ok(()),
+        Ok(known) if known.trim() == fingerprint(secret) => Ok(true),
         Ok(_) => Err(StoreError::SecretChanged { path: folder.to_path_buf() }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            if let Err(error) = write_private(&path, own.as_bytes()) {
-                tracing::warn!(%error, "the fingerprint of the secret could not be stored");
-            }
-            Ok(())
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(StoreError::io("cannot read", &path, source)),
     }
 }
@@ -424,6 +451,25 @@ mod tests {
         // From now on the new secret is the accepted one.
         fs::write(temp.path().join("secret"), hex(&[7; 32])).unwrap();
         assert!(DataFolder::open(temp.path(), 1, [9; 32]).is_err());
+    }
+
+    #[test]
+    fn secret_is_checked_without_a_change() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path();
+        drop(DataFolder::open(path, 1, [7; 32]).unwrap());
+        DataFolder::check_secret(path).unwrap();
+        fs::remove_file(path.join(FINGERPRINT)).unwrap();
+        DataFolder::check_secret(path).unwrap();
+        assert!(!path.join(FINGERPRINT).exists());
+        fs::write(path.join(FINGERPRINT), fingerprint(&[8; 32])).unwrap();
+        assert!(matches!(DataFolder::check_secret(path), Err(StoreError::SecretChanged { .. })));
+        fs::remove_file(path.join("secret")).unwrap();
+        for error in
+            [DataFolder::check_secret(path).unwrap_err(), DataFolder::open(path, 1, [7; 32]).unwrap_err()]
+        {
+            assert!(error.to_string().contains("from a backup"), "{error}");
+        }
     }
 
     #[test]

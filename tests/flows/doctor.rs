@@ -3,7 +3,10 @@
 use crate::support::ServerProcess;
 use crate::support::smtp::{SmtpBehavior, SmtpServer};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
 
 /// The findings: whether all is well, and each state and text by name.
 fn examine(data: &str, more: &[&str], settings: &[(&str, &str)]) -> (bool, Value) {
@@ -36,10 +39,10 @@ fn folder() -> Folder {
 fn stopped_folder_is_examined() {
     let folder = folder();
     let (_, findings) = examine(&folder.data, &[], &[("MILLSTREAM_LISTEN", "127.0.0.1:0")]);
-    for what in ["data folder", "format", "memory", "clock", "port", "files"] {
+    for what in ["data folder", "format", "secret", "memory", "clock", "port", "files"] {
         assert_eq!(find(&findings, what).0, "ok", "{what}: {findings}");
     }
-    for what in ["mail", "push", "LDAP", "TLS", "public URL"] {
+    for what in ["server", "mail", "push", "LDAP", "TLS", "public URL"] {
         assert_eq!(find(&findings, what).0, "not used", "{what}: {findings}");
     }
     assert!(find(&findings, "sync").1.contains("a sync takes"));
@@ -117,6 +120,7 @@ async fn running_server_and_its_mail_server_are_examined() {
     let (_, findings) = examine(&[], &settings);
     assert_eq!(find(&findings, "mail").0, "ok", "{findings}");
     assert!(find(&findings, "port").1.contains("the server is running on"), "{findings}");
+    assert!(find(&findings, "server").1.contains("answers 200, storage: "), "{findings}");
     assert!(find(&findings, "public URL").1.contains("leads to this server, without a proxy"), "{findings}");
     assert_eq!(smtp.received().len(), 0);
     let (_, findings) = examine(&["--send-test-to", "olga@acme.example"], &settings);
@@ -131,4 +135,76 @@ async fn running_server_and_its_mail_server_are_examined() {
     let health = server.anonymous().get("/health", &[]).header("X-Millstream-Probe", "x").await;
     assert!(health.body.get("probe").is_none(), "{:?}", health.body);
     server.terminate();
+}
+
+#[test]
+fn folders_of_something_else_stay_as_they_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let file = folder.path().join("passwd");
+    std::fs::write(&file, "root").expect("written");
+    for path in [folder.path(), &file] {
+        let (is_well, findings) = examine(&path.display().to_string(), &[], &[]);
+        assert!(!is_well && !findings.to_string().contains("chmod"), "{findings}");
+        assert_eq!(find(&findings, "data folder").0, "problem", "{findings}");
+        assert!(!find(&findings, "format").1.contains("realm create"), "{findings}");
+    }
+}
+
+#[test]
+fn missing_secret_and_unfinished_import_are_found() {
+    let folder = folder();
+    std::fs::write(format!("{}/import", folder.data), "2 x\n").expect("written");
+    let (_, findings) = examine(&folder.data, &[], &[]);
+    assert_eq!(find(&findings, "import").0, "warning", "{findings}");
+    std::fs::remove_file(format!("{}/secret", folder.data)).expect("it is there");
+    let (is_well, findings) = examine(&folder.data, &[], &[]);
+    assert!(!is_well, "{findings}");
+    let (state, text) = find(&findings, "secret");
+    assert!(state == "problem" && text.contains("put the old file back from a backup"), "{findings}");
+}
+
+#[test]
+fn rows_are_printed_while_a_silent_mail_server_is_waited_for() {
+    let folder = folder();
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = silent.local_addr().expect("an address").port().to_string();
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_millstream"))
+        .args(["doctor", "--data", &folder.data])
+        .envs([("MILLSTREAM_MAIL_HOST", "127.0.0.1"), ("MILLSTREAM_MAIL_PORT", &port)])
+        .envs([("MILLSTREAM_MAIL_SECURITY", "none"), ("MILLSTREAM_MAIL_FROM", "chat@acme.example")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let mut lines =
+        BufReader::new(doctor.stdout.take().expect("standard output")).lines().map_while(Result::ok);
+    let head = lines.next().expect("the head");
+    assert_eq!(head, "WHAT              STATE     FINDING");
+    let before: Vec<String> = lines.by_ref().take_while(|line| !line.starts_with("TLS ")).collect();
+    for line in &before {
+        let state = line.get(18..26).expect("a state").trim_end();
+        assert!(["ok", "not used", "warning", "problem"].contains(&state), "{line}");
+    }
+    // Only now is the connection closed that it waits for.
+    drop(silent.accept().expect("a connection"));
+    drop(silent);
+    let mail = lines.next().expect("the row of mail");
+    assert!(mail.starts_with("mail              problem   127.0.0.1:"), "{mail}");
+    assert!(lines.any(|line| line.starts_with("public URL ")));
+    assert!(!doctor.wait().expect("a status").success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn server_that_hangs_is_found() {
+    let folder = folder();
+    let server = ServerProcess::start(&["serve", "--data", &folder.data, "--listen", "127.0.0.1:0"], &[]);
+    let socket = std::path::Path::new(&folder.data).join("control");
+    crate::support::wait_until("the socket is there", || socket.exists()).await;
+    server.signal("STOP");
+    let (is_well, findings) = tokio::task::block_in_place(|| examine(&folder.data, &[], &[]));
+    let (state, text) = find(&findings, "server");
+    assert!(!is_well && state == "problem" && text.contains("does not answer"), "{findings}");
+    assert!(!findings.to_string().contains("the server is running"), "{findings}");
+    server.signal("CONT");
 }

@@ -126,6 +126,29 @@ fn dashboard_and_alerts_use_metrics_that_exist() {
     assert!(dashboard["panels"].as_array().is_some_and(|panels| panels.len() >= 10));
 }
 
+/// For an alert a counter that appears with its first failure has not increased.
+#[tokio::test]
+async fn what_alerts_compare_with_before_is_there_from_the_start() {
+    let data = tempfile::tempdir().expect("a folder");
+    let t = ServerProcess::dev(&data.path().join("data"));
+    // The first call, for the counters of calls.
+    t.anonymous().get("/health", &[]).await;
+    let text = metrics(&t).await;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/monitoring");
+    let alerts = std::fs::read_to_string(folder.join("alerts.yaml")).expect("the file");
+    let compared = ["increase(", "rate("].iter().flat_map(|function| {
+        alerts.split(*function).skip(1).map(|rest| names(rest.split('[').next().unwrap_or_default()))
+    });
+    let compared: BTreeSet<String> = compared.flatten().collect();
+    assert!(compared.len() >= 8, "{compared:?}");
+    for name in compared {
+        assert!(text.lines().any(|line| line.starts_with(&name)), "{name} is missing in {text}");
+    }
+    for name in ["millstream_journal_damaged_segments 0", "millstream_checkpoint_failures_total 0"] {
+        assert!(text.lines().any(|line| line == name), "{name} is missing in {text}");
+    }
+}
+
 #[tokio::test]
 async fn log_has_the_start_and_the_organization_of_calls() {
     let settings = [("MILLSTREAM_LOG_FILTER", "info"), ("MILLSTREAM_LOG_FORMAT", "json")];

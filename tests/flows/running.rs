@@ -212,6 +212,8 @@ async fn times_are_for_people_or_for_programs() {
     case.json(&["audit"])[0]["time"].as_str().expect("a time").parse::<jiff::Timestamp>().expect("RFC 3339");
     let checked = case.json(&["check"]);
     assert_eq!((&checked["is_clean"], &checked["organizations"][0]["id"]), (&json!(true), &json!(1)));
+    // Nothing was broken.
+    assert_eq!(checked["is_repaired"], false);
     let checked = case.done(&["check"]);
     assert!(checked.ends_with("No damage was found.\n") && checked.contains(" in 1 segment\n"), "{checked}");
 }

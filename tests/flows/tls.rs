@@ -136,6 +136,11 @@ async fn changed_certificate_is_used_and_open_connections_stay() {
     case.renew("localhost");
     // Without a signal, too.
     server.wait_for_log("the certificate was read again");
+    // A file that is missing for a while is logged.
+    std::fs::rename(case.file("cert.pem"), case.file("moved.pem")).expect("moved");
+    server.wait_for_log("a file of the certificate is missing");
+    std::fs::rename(case.file("moved.pem"), case.file("cert.pem")).expect("moved");
+    server.wait_for_log("the files of the certificate are there again");
     let mut new = case.connect(&server).await;
     assert_ne!(shown(&new), first);
     for stream in [&mut open, &mut new] {
@@ -178,6 +183,9 @@ async fn slow_handshakes_end_and_do_not_disturb_others() {
     let metrics =
         ask(&mut stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
     assert!(metrics.contains("millstream_tls_handshakes_failed_total{reason=\"time\"}"), "{metrics}");
+    // The certificates of this authority end in the year 4096.
+    let end = metrics.lines().find_map(|line| line.strip_prefix("millstream_tls_certificate_ends_seconds "));
+    assert!(end.and_then(|secs| secs.parse::<f64>().ok()).is_some_and(|secs| secs > 4e9), "{metrics}");
 }
 
 #[tokio::test]
@@ -227,6 +235,35 @@ async fn doctor_says_in_words_that_a_certificate_is_not_trusted() {
         "its certificate is not from an authority that this machine trusts; use one of a public authority";
     assert_eq!(text.matches(sentence).count(), 2, "{text}");
     assert!(!text.contains("UnknownIssuer"), "{text}");
+}
+
+/// A renewal that fails half-way keeps no command from its work while the server goes on with the certificate before.
+#[tokio::test(flavor = "multi_thread")]
+async fn broken_certificate_file_disturbs_only_those_who_need_it() {
+    let case = Case::new();
+    let server = case.start(&[]);
+    let data = case.file("data").display().to_string();
+    crate::support::wait_until("the socket is there", || case.file("data").join("control").exists()).await;
+    std::fs::write(case.file("cert.pem"), "half of").expect("written");
+    let run = |arguments: &[&str]| {
+        let files = case.settings();
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, file)| (*name, file.as_str())).collect();
+        let arguments = [arguments, &["--data", &data]].concat();
+        tokio::task::block_in_place(|| ServerProcess::run_in(&arguments, &files))
+    };
+    for command in [&["user", "list"][..], &["health"]] {
+        let (status, text) = run(command);
+        assert!(status.success(), "{command:?}: {text}");
+    }
+    let problem = "`tls.cert_file` must be a file with certificates in PEM form";
+    let (status, text) = run(&["doctor"]);
+    let row = text.lines().find(|line| line.starts_with("TLS ")).expect("the row");
+    assert!(!status.success() && row.contains("problem") && row.contains(problem), "{text}");
+    let server_row = text.lines().find(|line| line.starts_with("server ")).expect("the row");
+    assert!(server_row.contains("answers 200, storage: ok"), "{text}");
+    server.terminate();
+    let (status, text) = run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert!(!status.success() && text.contains(problem), "{text}");
 }
 
 #[test]

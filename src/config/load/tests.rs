@@ -80,6 +80,18 @@ const PROBLEMS: &[(&str, Variables<'static>, &str)] = &[
         "millstream.toml:3: `http.worker` is not an option; did you mean `http.workers`?",
     ),
     ("workers = 1", &[], "millstream.toml:1: `workers` is not an option; did you mean `http.workers`?"),
+    // Rather an option of the same section than a name with fewer other letters elsewhere.
+    (
+        "[ldap]\nbase = \"dc=x\"",
+        &[],
+        "millstream.toml:2: `ldap.base` is not an option; did you mean `ldap.search_base`?",
+    ),
+    (
+        "[http]\nlisten = \"x\"",
+        &[],
+        "millstream.toml:2: `http.listen` is not an option; did you mean `listen`?",
+    ),
+    ("[ldap]\ncertificate = \"x\"", &[], "millstream.toml:2: `ldap.certificate` is not an option"),
     ("quite_something_else = 1", &[], "millstream.toml:1: `quite_something_else` is not an option"),
     (
         "[http]\nworkers = \"x\"",
@@ -289,6 +301,17 @@ proptest! {
             Err(error) => prop_assert!(error.contains("millstream.toml:"), "{}", error),
         }
     }
+}
+
+#[test]
+fn certificate_files_are_only_read_for_a_server() {
+    let text = "[tls]\ncert_file = \"/nowhere/cert.pem\"\nkey_file = \"/nowhere/key.pem\"\n";
+    assert!(load(text, &[], Overrides::default()).is_ok());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("millstream.toml");
+    std::fs::write(&path, text).unwrap();
+    let error = Config::of_server(&Sources { file: Some(&path), ..Sources::default() }).unwrap_err();
+    assert!(error.to_string().contains("millstream.toml:2: `tls.cert_file` cannot be read: "), "{error}");
 }
 
 #[test]

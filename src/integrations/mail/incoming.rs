@@ -14,7 +14,6 @@ mod session;
 mod wire;
 
 pub use listener::run_incoming;
-pub use wire::acceptor;
 
 use crate::http::App;
 use address::AddressPattern;

@@ -74,7 +74,7 @@ pub fn check_folder(
         !report.has_damaged_journal() && journals.iter().any(|journal| !journal.realms().is_empty());
     report.trees_damage = match &checked {
         Ok(realms) if is_journal_sound => find_surplus(realms),
-        Err(error) if error.is_tree_damage() => Some(error.to_string()),
+        Err(error) if error.is_tree_damage() && !error.is_full() => Some(error.to_string()),
         _ => None,
     };
     let checked = match (&report.trees_damage, checked) {

@@ -118,6 +118,9 @@ impl fmt::Display for ShardReport {
         let Progress { segments_done, frames, bytes, .. } = self.progress;
         write!(out, "journal {}: {} with {}", self.shard, counted(frames, "frame"), counted(bytes, "byte"))?;
         write!(out, " in {}", counted(segments_done, "segment"))?;
+        if self.damage.is_some() {
+            write!(out, " can be read")?;
+        }
         if let Some(TornTail { segment, offset, bytes }) = &self.torn_tail {
             write!(
                 out,
@@ -126,7 +129,11 @@ impl fmt::Display for ShardReport {
             )?;
         }
         match &self.damage {
-            Some(damage) => write!(out, "\n  {damage}"),
+            Some(damage) => write!(
+                out,
+                "\n  {}\n  what follows was not read, and nothing was changed; restore a backup of the data folder",
+                damage.place()
+            ),
             None => Ok(()),
         }
     }
@@ -135,7 +142,11 @@ impl fmt::Display for ShardReport {
 impl fmt::Display for RealmReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (frames, rows) = (counted(self.frames, "frame"), counted(self.rows, "row"));
-        write!(out, "organization {}: {frames}, {rows} without a mistake", self.realm)?;
+        match self.frames {
+            // An organization without a journal that can be read.
+            0 => write!(out, "organization {}: {rows} in the trees", self.realm)?,
+            _ => write!(out, "organization {}: {frames}, {rows} without a mistake", self.realm)?,
+        }
         if self.replayed > 0 {
             let replayed = counted(self.replayed, "frame");
             write!(out, "\n  the trees lacked {replayed}, as after a kill; they are complete now")?;

@@ -109,20 +109,28 @@ impl Damage {
     }
 }
 
-impl fmt::Display for Damage {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Damage {
+    /// The position, and what is wrong there, without instructions.
+    pub fn place(&self) -> String {
         let name = match self.is_archive {
             true => super::codec::archive_name(self.segment),
             false => super::codec::file_name(self.segment),
         };
-        write!(out, "the journal is damaged in segment {name} at byte {}", self.offset)?;
-        if let (Some(realm), Some(sequence)) = (self.realm, self.sequence) {
-            write!(out, " (realm {realm}, frame {sequence})")?;
-        }
+        let frame = match (self.realm, self.sequence) {
+            (Some(realm), Some(sequence)) => format!(" (realm {realm}, frame {sequence})"),
+            (Some(_) | None, _) => String::new(),
+        };
+        format!("the journal is damaged in segment {name} at byte {}{frame}: {}", self.offset, self.what)
+    }
+}
+
+impl fmt::Display for Damage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             out,
-            ": {}. Nothing was changed. `millstream check` shows the extent; restore a backup of the data folder",
-            self.what
+            "{}. Nothing was changed. Restore a backup of the data folder; `millstream check` shows how much of the journal \
+             can be read",
+            self.place()
         )
     }
 }

@@ -195,19 +195,17 @@ impl Session {
         if !self.buffer.is_empty() {
             return Err(End::Broken("554 5.5.0 data before TLS"));
         }
-        let app = self.incoming.app.clone();
-        let load = move || {
-            let settings = &app.config.mail.incoming;
-            acceptor(&settings.tls_cert_file, &settings.tls_key_file)
+        let not_available = "454 4.7.0 TLS is not available";
+        let Some(files) = self.incoming.app.config.mail.incoming.files() else {
+            return self.reply(not_available).await;
         };
-        let loaded = tokio::task::spawn_blocking(load).await;
-        let acceptor = match loaded {
+        let acceptor = match tokio::task::spawn_blocking(move || acceptor(files)).await {
             Ok(Ok(acceptor)) => acceptor,
             Ok(Err(problem)) => {
                 tracing::error!(option = problem.option, problem = problem.text, "STARTTLS is not possible");
-                return self.reply("454 4.7.0 TLS is not available").await;
+                return self.reply(not_available).await;
             }
-            Err(_) => return self.reply("454 4.7.0 TLS is not available").await,
+            Err(_) => return self.reply(not_available).await,
         };
         self.reply("220 2.0.0 ready for TLS").await?;
         timeout(READ_MAX, self.wire.encrypt(&acceptor)).await.map_err(|_| End::Closed)??;

@@ -2,7 +2,6 @@
 
 use crate::certificates::{Certificate, CertificateFiles, TlsProblem};
 use std::io::{Error, ErrorKind};
-use std::path::Path;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -60,11 +59,9 @@ impl Wire {
 ///
 /// # Errors
 /// When a file cannot be read, or the key is not that of the certificate.
-pub fn acceptor(cert_file: &Path, key_file: &Path) -> Result<TlsAcceptor, TlsProblem> {
-    let (cert_option, key_option) = ("mail.incoming.tls_cert_file", "mail.incoming.tls_key_file");
-    let (cert_file, key_file) = (cert_file.to_owned(), key_file.to_owned());
-    let certificate = Certificate::open(CertificateFiles { cert_file, key_file, cert_option, key_option })?;
-    let config = certificate.server_config();
-    let config = config.map_err(|error| TlsProblem { option: key_option, text: error.to_string() })?;
+pub fn acceptor(files: CertificateFiles) -> Result<TlsAcceptor, TlsProblem> {
+    let option = files.key_option;
+    let config = Certificate::open(files)?.server_config();
+    let config = config.map_err(|error| TlsProblem { option, text: error.to_string() })?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
