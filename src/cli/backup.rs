@@ -1,5 +1,7 @@
 //! `millstream backup`: backups of a data folder, also while a server uses it.
 
+mod verify;
+
 use super::config::environment;
 use super::data::{DataArgs, Output};
 use super::error::CliError;
@@ -9,7 +11,7 @@ use crate::integrations::blobs::backups::Bucket;
 use crate::units::{counted, readable_time, size};
 use actors::backups::{FileStore, Folder};
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -41,11 +43,7 @@ pub struct BackupArgs {
 /// What to do with existing backups.
 #[derive(Debug, clap::Subcommand)]
 enum BackupCommand {
-    /// Compare everything in a place of backups with its checksums
-    Verify {
-        #[command(flatten)]
-        from: FromArgs,
-    },
+    Verify(verify::VerifyArgs),
 }
 
 /// The place of existing backups.
@@ -85,13 +83,14 @@ fn place(name: &str, config: &Config) -> Result<Box<dyn FileStore>, CliError> {
 
 /// Makes one backup, or one after each interval, or verifies existing ones.
 pub fn run(args: &BackupArgs) -> Result<(), CliError> {
-    if let Some(BackupCommand::Verify { from }) = &args.command {
-        return verify(from);
+    if let Some(BackupCommand::Verify(args)) = &args.command {
+        return verify::run(args);
     }
     let Some(to) = &args.to else { return Ok(()) };
     let config = args.data.load_single(
         "its data folder is no backup; use the backup of the database (WAL archive or pg_dump), and one of the files",
     )?;
+    check_outside(to, &config.data)?;
     loop {
         let made = place(to, &config).and_then(|to| back_up(&args.data, &config.data, to, args.keep));
         let Some(interval) = args.every else { return made };
@@ -101,6 +100,26 @@ pub fn run(args: &BackupArgs) -> Result<(), CliError> {
         }
         std::thread::sleep(interval);
     }
+}
+
+/// Refuses a folder inside the data folder: it would be lost together with what it is to save.
+fn check_outside(to: &str, data: &Path) -> Result<(), CliError> {
+    if to.contains("://") {
+        return Ok(());
+    }
+    let to =
+        std::path::absolute(to).map_err(|reason| CliError::System { what: "the current folder", reason })?;
+    // The place may be missing, and so may folders above it.
+    let existing = to.ancestors().find_map(|folder| folder.canonicalize().ok());
+    let is_inside = |data: PathBuf| existing.is_some_and(|existing| existing.starts_with(data));
+    if !data.canonicalize().is_ok_and(is_inside) {
+        return Ok(());
+    }
+    Err(CliError::Refused(format!(
+        "{} is inside the data folder {}, and would be lost with it; choose a place on another disk",
+        to.display(),
+        data.display()
+    )))
 }
 
 fn back_up(
@@ -116,7 +135,7 @@ fn back_up(
     let at = time(model::Timestamp(done.at));
     let text = format!(
         "Backup of {}: {}, {}; new are {}, {}. {} removed.",
-        readable_time(at.as_str().unwrap_or_default()),
+        readable(done.at),
         files(done.files),
         size(done.bytes),
         files(done.new_files),
@@ -131,17 +150,9 @@ fn back_up(
     Ok(())
 }
 
-fn verify(from: &FromArgs) -> Result<(), CliError> {
-    let (times, count, bytes) = actors::backups::verify(from.place()?)?;
-    let times: Vec<Value> = times.into_iter().map(|at| time(model::Timestamp(at))).collect();
-    let written = times.iter().filter_map(Value::as_str).map(readable_time);
-    let are_intact =
-        if times.len() == 1 { "1 backup is".to_owned() } else { format!("{} backups are", times.len()) };
-    let newest = format!("{are_intact} intact; the newest has {}, {}.", files(count), size(bytes));
-    let lines = written.chain([newest]).collect();
-    let value = json!({"backups": times, "files": count, "bytes": bytes});
-    from.output.print(&Answer { table: None, lines, value });
-    Ok(())
+/// A time in milliseconds since 1970, as people write it.
+pub fn readable(at: u64) -> String {
+    readable_time(time(model::Timestamp(at)).as_str().unwrap_or_default())
 }
 
 /// A number of files.
@@ -201,7 +212,25 @@ mod tests {
         assert!(parse::<BackupArgs>(&[]).is_err());
         assert!(parse::<BackupArgs>(&["--to", "/backups", "--every", "1h", "--keep", "7d"]).is_ok());
         let args: BackupArgs = parse(&["verify", "--from", "/backups"]).unwrap();
-        assert!(matches!(args.command, Some(BackupCommand::Verify { .. })));
+        assert!(matches!(args.command, Some(BackupCommand::Verify(_))));
         assert!(parse::<BackupArgs>(&["--to", "/backups", "verify", "--from", "/backups"]).is_err());
+    }
+
+    #[test]
+    fn places_inside_the_data_folder_are_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let data = temp.path().join("data");
+        std::fs::create_dir(&data).unwrap();
+        std::os::unix::fs::symlink(&data, temp.path().join("link")).unwrap();
+        let path = |name: &str| temp.path().join(name).display().to_string();
+        for inside in ["data", "data/backups", "data/a/b", "link/backups"] {
+            let refused = check_outside(&path(inside), &data).unwrap_err().to_string();
+            assert!(refused.contains("is inside the data folder"), "{inside}: {refused}");
+        }
+        for outside in ["backups", "data-backups", "other/a"] {
+            assert!(check_outside(&path(outside), &data).is_ok(), "{outside}");
+        }
+        assert!(check_outside("s3://bucket/backups", &data).is_ok());
+        assert!(check_outside(&path("backups"), &temp.path().join("missing")).is_ok());
     }
 }

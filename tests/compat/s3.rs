@@ -260,6 +260,11 @@ async fn backups_in_s3_are_incremental_and_restore() {
     blobs.put(&BlobName::parse(&damaged).expect("a name"), Bytes::from_static(b"x")).await.expect("stored");
     let (is_done, text) = run(&["backup", "verify", "--from", &place]);
     assert!(!is_done && text.contains("is damaged"), "{text}");
+    let (is_done, text) = run(&["backup", "verify", "--from", &place, "--repair"]);
+    assert!(is_done && text.contains("1 file was set aside"), "{text}");
+    let moved = damaged.replace("/files/", "/damaged/");
+    assert_eq!(names_of(&blobs, "org/backups/damaged").await, [moved]);
+    assert!(!names_of(&blobs, "org/backups/files").await.contains(&damaged));
     let (is_done, text) = run(&["backup", "--data", &data, "--to", "s3://missing-bucket/a"]);
     assert!(!is_done && text.contains("s3://missing-bucket/a"), "{text}");
 }
