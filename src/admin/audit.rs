@@ -7,7 +7,7 @@ use crate::cli::error::CliError;
 use crate::units::readable_time;
 use actors::RealmHandle;
 use actors::queries::{ActFilter, acts};
-use rules::audit::{client_of, describe, who};
+use rules::audit::{client_of, describe, origin_of, who};
 use serde_json::json;
 
 /// The newest acts of an organization, the oldest of them first.
@@ -37,17 +37,21 @@ pub(super) fn list(
     let mut table = Table::new(&["time", "who", "what", "client", "address"])
         .with_times("time")
         .or_sentence(format!("There are no administrative acts{of}{from}."));
-    for (_, recorded) in found.iter().rev() {
+    let mut listed = Vec::new();
+    for (id, recorded) in found.iter().rev() {
         let entry = &recorded.entry;
-        for action in &entry.actions {
-            table.push(vec![
-                time(recorded.at),
-                json!(who(&directory, entry)),
-                json!(describe(&directory, action)),
-                json!(client_of(entry)),
-                json!(entry.address.map(|address| address.to_string())),
-            ]);
+        let deeds: Vec<String> = entry.actions.iter().map(|action| describe(&directory, action)).collect();
+        let (who, client) = (who(&directory, entry), client_of(entry));
+        let address = entry.address.map(|address| address.to_string());
+        for deed in &deeds {
+            table.push(vec![time(recorded.at), json!(who), json!(deed), json!(client), json!(address)]);
         }
+        listed.push(json!({
+            "id": id, "time": time(recorded.at), "timestamp": recorded.at.secs(), "user_id": entry.by, "who": who,
+            "origin": origin_of(entry), "client": client, "address": address, "deeds": deeds,
+        }));
     }
-    Ok(Answer::list(table))
+    // Programs read one object for each act, as from `GET /realm/audit`.
+    let lines = Answer::list(table).text().lines().map(str::to_owned).collect();
+    Ok(Answer { table: None, lines, value: listed.into() })
 }
