@@ -1,7 +1,7 @@
 //! `millstream backup verify`: what is damaged in a place of backups, and what to do about it.
 
 use super::super::error::CliError;
-use super::{FromArgs, files, readable};
+use super::place::{FromArgs, files, readable};
 use crate::admin::{Answer, time};
 use crate::units::{counted, size};
 use actors::backups::{Damage, DamagedFile, Verified};
