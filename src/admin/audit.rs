@@ -34,24 +34,26 @@ pub(super) fn list(
     let of = about.map(|user| format!(" by or about {}", user.delivery_email)).unwrap_or_default();
     let from = since.and_then(|since| time(since).as_str().map(readable_time));
     let from = from.map(|time| format!(" since {time}")).unwrap_or_default();
-    let mut table = Table::new(&["time", "who", "what", "client", "address"])
+    let columns = ["id", "time", "timestamp", "user_id", "who", "origin", "what", "client", "address"];
+    let mut table = Table::new(&columns)
         .with_times("time")
+        .with_programs_only(&["id", "timestamp", "user_id", "origin"])
         .or_sentence(format!("There are no administrative acts{of}{from}."));
-    let mut listed = Vec::new();
     for (id, recorded) in found.iter().rev() {
         let entry = &recorded.entry;
-        let deeds: Vec<String> = entry.actions.iter().map(|action| describe(&directory, action)).collect();
-        let (who, client) = (who(&directory, entry), client_of(entry));
-        let address = entry.address.map(|address| address.to_string());
-        for deed in &deeds {
-            table.push(vec![time(recorded.at), json!(who), json!(deed), json!(client), json!(address)]);
+        for action in &entry.actions {
+            table.push(vec![
+                json!(id),
+                time(recorded.at),
+                json!(recorded.at.secs()),
+                json!(entry.by),
+                json!(who(&directory, entry)),
+                json!(origin_of(entry)),
+                json!(describe(&directory, action)),
+                json!(client_of(entry)),
+                json!(entry.address.map(|address| address.to_string())),
+            ]);
         }
-        listed.push(json!({
-            "id": id, "time": time(recorded.at), "timestamp": recorded.at.secs(), "user_id": entry.by, "who": who,
-            "origin": origin_of(entry), "client": client, "address": address, "deeds": deeds,
-        }));
     }
-    // Programs read one object for each act, as from `GET /realm/audit`.
-    let lines = Answer::list(table).text().lines().map(str::to_owned).collect();
-    Ok(Answer { table: None, lines, value: listed.into() })
+    Ok(Answer::list(table))
 }
