@@ -2,9 +2,10 @@
 
 use crate::error::DomainError;
 use std::path::Path;
-use storage::backup::{BackedUp, Backups, Restored};
+use storage::StoreError;
+use storage::backup::{BackedUp, Backups};
 
-pub use storage::backup::{Access, FileStore, Folder};
+pub use storage::backup::{Access, Damage, DamagedFile, FileStore, Folder, OnDamage, Restored, Verified};
 
 /// Adds a backup of `data` to the place `to`, which is made one of backups if it is missing or empty, and removes
 /// backups from before `keep_from`. Times are in milliseconds since 1970. Returns also how many were removed.
@@ -23,26 +24,41 @@ pub fn back_up(
     Ok((done, removed))
 }
 
-/// Compares all contents of the backups in a place with their checksums. Returns the times of the backups, and the files and
-/// bytes of the newest.
+/// Compares all contents of the backups in a place with their checksums. With `repairs`, sets aside what is damaged.
 ///
 /// # Errors
-/// `Storage` with the first file that is missing or damaged.
-pub fn verify(from: Box<dyn FileStore>) -> Result<(Vec<u64>, usize, u64), DomainError> {
-    let backups = Backups::open(from, Access::Read)?;
-    let times = backups.times()?;
-    let mut newest = backups.verify(None)?;
-    for at in times.iter().rev().skip(1) {
-        backups.verify(Some(*at))?;
-    }
-    let bytes = newest.files.values().map(|entry| entry.bytes).sum();
-    Ok((times, std::mem::take(&mut newest.files).len(), bytes))
+/// `Storage` if there is no backup, or the place cannot be read or changed.
+pub fn verify(from: Box<dyn FileStore>, repairs: bool) -> Result<Verified, DomainError> {
+    let access = if repairs { Access::Repair } else { Access::Read };
+    Ok(Backups::open(from, access)?.verify(repairs)?)
+}
+
+/// Why nothing was restored.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// The time is before the first change.
+    #[error("nothing had changed yet at that time")]
+    TooEarly {
+        /// The time of the oldest change, in milliseconds since 1970.
+        oldest: u64,
+    },
+    #[error(transparent)]
+    Failed(#[from] DomainError),
 }
 
 /// Restores the newest backup, or the state at `time`, into the new folder `data`.
 ///
 /// # Errors
-/// `Storage` with what failed.
-pub fn restore(from: Box<dyn FileStore>, data: &Path, time: Option<u64>) -> Result<Restored, DomainError> {
-    Ok(storage::backup::restore(&Backups::open(from, Access::Read)?, data, time)?)
+/// `TooEarly` for a time before the first change, `Failed` with what failed.
+pub fn restore(
+    from: Box<dyn FileStore>,
+    data: &Path,
+    time: Option<u64>,
+    on_damage: OnDamage,
+) -> Result<Restored, RestoreError> {
+    let backups = Backups::open(from, Access::Read).map_err(DomainError::from)?;
+    storage::backup::restore(&backups, data, time, on_damage).map_err(|error| match error {
+        StoreError::TooEarly { oldest } => RestoreError::TooEarly { oldest },
+        other => RestoreError::Failed(other.into()),
+    })
 }

@@ -71,7 +71,7 @@ pub use erase::{EraseStatus, Erased};
 pub use error::DomainError;
 pub use handle::{FoundSession, OwnQueue, RealmHandle};
 pub use health::{Pause, Reserve, SpaceLevels, StorageStatus};
-pub use markdown::{RealmMarkdown, preview_of, shown_group_name};
+pub use markdown::{RealmMarkdown, preview_of};
 pub use options::Options;
 pub use placement::Placement;
 pub use presence::{Presence, Report};

@@ -2,27 +2,16 @@
 
 use crate::shared::RealmShared;
 use crate::uploads::can_read_file;
-use model::{Attachment, ChannelId, Directory, MessageId, TopicKey, User, UserGroup, UserId};
+use model::{Attachment, ChannelId, Directory, MessageId, TopicKey, User, UserId};
 use rules::custom_emoji::emoji_url;
 use rules::markdown::{
     ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, UploadPreview, UploadedImage, UserRef,
 };
 use rules::permissions::channel::{History, history_of, sees_channel};
+use rules::permissions::roles::shown_group_name;
 use rules::permissions::users::sees_user;
 use rules::settings::{realm_bool, realm_text, user_bool};
 use std::sync::Arc;
-
-/// The system groups as mentions show them.
-const SYSTEM_GROUP_NAMES: [(&str, &str); 8] = [
-    ("role:nobody", "Nobody"),
-    ("role:owners", "Owners"),
-    ("role:administrators", "Administrators"),
-    ("role:moderators", "Moderators"),
-    ("role:fullmembers", "Full members"),
-    ("role:members", "Members"),
-    ("role:everyone", "Everyone"),
-    ("role:internet", "Everyone on the internet"),
-];
 
 /// An organization for the Markdown of one writer.
 pub struct RealmMarkdown<'a> {
@@ -163,12 +152,6 @@ impl MarkdownContext for RealmMarkdown<'_> {
     }
 }
 
-/// The name of a group as mentions show it.
-pub fn shown_group_name(group: &UserGroup) -> &str {
-    let shown = SYSTEM_GROUP_NAMES.iter().find(|(name, _)| group.is_system && *name == group.name);
-    shown.map_or(&group.name, |(_, shown)| shown)
-}
-
 /// The preview of an uploaded file.
 pub fn preview_of(file: &Attachment) -> Option<UploadPreview> {
     let Some(image) = file.image else { return UploadPreview::of_name(&file.path_id) };
@@ -178,16 +161,4 @@ pub fn preview_of(file: &Attachment) -> Option<UploadPreview> {
         height: image.height,
         is_animated: image.is_animated,
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn system_groups_have_display_names() {
-        for (name, _) in model::group::SYSTEM_GROUPS {
-            assert!(SYSTEM_GROUP_NAMES.iter().any(|(known, _)| *known == name), "{name}");
-        }
-    }
 }

@@ -51,6 +51,9 @@ pub struct Table {
     /// The columns of times, which are of RFC 3339 for programs.
     #[serde(default)]
     times: Vec<String>,
+    /// The columns that only programs read.
+    #[serde(default)]
+    programs_only: Vec<String>,
     rows: Vec<Vec<Value>>,
     /// What people read instead of a list without rows; empty: only the names of the columns.
     #[serde(default)]
@@ -69,6 +72,12 @@ impl Table {
         self
     }
 
+    /// Says which columns only programs read.
+    pub fn with_programs_only(mut self, columns: &[&str]) -> Self {
+        self.programs_only.extend(columns.iter().map(|name| (*name).to_owned()));
+        self
+    }
+
     /// Says what people read instead of a list without rows.
     pub fn or_sentence(mut self, sentence: impl Into<String>) -> Self {
         self.when_empty = sentence.into();
@@ -84,20 +93,26 @@ impl Table {
         if self.rows.is_empty() && !self.when_empty.is_empty() {
             return format!("{}\n", self.when_empty);
         }
+        let shown: Vec<usize> = (0..self.columns.len())
+            .filter(|column| !self.programs_only.contains(&self.columns[*column]))
+            .collect();
         let head: Vec<String> =
-            self.columns.iter().map(|name| name.to_uppercase().replace('_', " ")).collect();
+            shown.iter().map(|column| self.columns[*column].to_uppercase().replace('_', " ")).collect();
         let is_time = |column: usize| self.columns.get(column).is_some_and(|name| self.times.contains(name));
         let written = |(column, value): (usize, &Value)| match value {
             Value::String(text) if is_time(column) => readable_time(text),
             value => cell(value),
         };
-        let row = |row: &Vec<Value>| row.iter().enumerate().map(written).collect();
+        let row = |row: &Vec<Value>| {
+            let values = shown.iter().filter_map(|column| Some((*column, row.get(*column)?)));
+            values.map(written).collect()
+        };
         let rows: Vec<Vec<String>> = self.rows.iter().map(row).collect();
         let all = || std::iter::once(&head).chain(&rows);
         let width = |column: usize| {
             all().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let widths: Vec<usize> = (0..shown.len()).map(width).collect();
         all().map(|row| row_text(row, &widths)).collect()
     }
 
@@ -137,6 +152,15 @@ pub fn time(at: Timestamp) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_for_programs_are_not_for_people() {
+        let mut table = Table::new(&["id", "who", "origin", "what"]).with_programs_only(&["id", "origin"]);
+        table.push(vec![json!(7), json!("Olga"), json!("api"), json!("left")]);
+        let answer = Answer::list(table);
+        assert_eq!(answer.text(), "WHO   WHAT\nOlga  left\n");
+        assert_eq!(answer.json(), "[{\"id\":7,\"origin\":\"api\",\"what\":\"left\",\"who\":\"Olga\"}]\n");
+    }
 
     #[test]
     fn list_is_aligned_and_json_has_the_names() {

@@ -7,7 +7,7 @@ use crate::cli::error::CliError;
 use crate::units::readable_time;
 use actors::RealmHandle;
 use actors::queries::{ActFilter, acts};
-use rules::audit::{client_of, describe, who};
+use rules::audit::{client_of, describe, origin_of, who};
 use serde_json::json;
 
 /// The newest acts of an organization, the oldest of them first.
@@ -34,15 +34,21 @@ pub(super) fn list(
     let of = about.map(|user| format!(" by or about {}", user.delivery_email)).unwrap_or_default();
     let from = since.and_then(|since| time(since).as_str().map(readable_time));
     let from = from.map(|time| format!(" since {time}")).unwrap_or_default();
-    let mut table = Table::new(&["time", "who", "what", "client", "address"])
+    let columns = ["id", "time", "timestamp", "user_id", "who", "origin", "what", "client", "address"];
+    let mut table = Table::new(&columns)
         .with_times("time")
+        .with_programs_only(&["id", "timestamp", "user_id", "origin"])
         .or_sentence(format!("There are no administrative acts{of}{from}."));
-    for (_, recorded) in found.iter().rev() {
+    for (id, recorded) in found.iter().rev() {
         let entry = &recorded.entry;
         for action in &entry.actions {
             table.push(vec![
+                json!(id),
                 time(recorded.at),
+                json!(recorded.at.secs()),
+                json!(entry.by),
                 json!(who(&directory, entry)),
+                json!(origin_of(entry)),
                 json!(describe(&directory, action)),
                 json!(client_of(entry)),
                 json!(entry.address.map(|address| address.to_string())),

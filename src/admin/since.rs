@@ -1,4 +1,5 @@
-//! The time from which a list begins, as the operator writes it. The server that answers computes it, by its own clock.
+//! A time as the operator writes it: from which a list begins, or whose state is restored. What a server lists, it computes by its own
+//! clock.
 
 use crate::config::parse_duration;
 use jiff::Timestamp as Time;
@@ -13,7 +14,7 @@ const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
 const FORMS: &str = "use a time ago (90s, 1.5h, 30 days, 2w), today, yesterday, a date (2026-11-01), or a date and a time \
                      (2026-11-01T08:30:00Z)";
 
-/// The beginning of a list.
+/// The beginning of a list, or the time of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Since {

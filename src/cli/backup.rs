@@ -1,16 +1,20 @@
 //! `millstream backup`: backups of a data folder, also while a server uses it.
 
-use super::config::environment;
-use super::data::{DataArgs, Output};
+mod place;
+mod verify;
+
+pub use place::{FromArgs, files, readable};
+
+use super::data::DataArgs;
 use super::error::CliError;
 use crate::admin::{Answer, time};
-use crate::config::{Config, Overrides, parse_duration};
-use crate::integrations::blobs::backups::Bucket;
-use crate::units::{counted, readable_time, size};
-use actors::backups::{FileStore, Folder};
+use crate::config::parse_duration;
+use crate::units::{counted, size};
+use actors::backups::FileStore;
 use jiff::Timestamp;
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use place::{check_outside, place};
+use serde_json::json;
+use std::path::Path;
 use std::time::Duration;
 
 /// The longest interval, in seconds: 100 years.
@@ -41,57 +45,19 @@ pub struct BackupArgs {
 /// What to do with existing backups.
 #[derive(Debug, clap::Subcommand)]
 enum BackupCommand {
-    /// Compare everything in a place of backups with its checksums
-    Verify {
-        #[command(flatten)]
-        from: FromArgs,
-    },
-}
-
-/// The place of existing backups.
-#[derive(Debug, clap::Args)]
-pub struct FromArgs {
-    /// Folder of backups, or s3://BUCKET/PREFIX, with the access of section [backups] of the configuration
-    #[arg(long, value_name = "PLACE")]
-    from: String,
-    /// Configuration file of the server
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// How to print the result: for people, or one line of JSON
-    #[arg(long, value_enum, default_value_t)]
-    pub output: Output,
-}
-
-impl FromArgs {
-    /// The place that these arguments name.
-    pub fn place(&self) -> Result<Box<dyn FileStore>, CliError> {
-        let config = Config::load(self.config.as_deref(), environment(), Overrides::default())?;
-        place(&self.from, &config)
-    }
-}
-
-/// The folder or the S3 service of this name.
-fn place(name: &str, config: &Config) -> Result<Box<dyn FileStore>, CliError> {
-    if !name.contains("://") {
-        return Ok(Box::new(Folder::new(Path::new(name))));
-    }
-    let refused = |why: String| CliError::Refused(format!("{name}: {why}"));
-    let path =
-        name.strip_prefix("s3://").ok_or_else(|| refused("only folders and s3:// are supported".into()))?;
-    let (bucket, prefix) = path.split_once('/').unwrap_or((path, ""));
-    let bucket = Bucket::open(&config.backups, bucket, prefix).map_err(|error| refused(error.to_string()))?;
-    Ok(Box::new(bucket))
+    Verify(verify::VerifyArgs),
 }
 
 /// Makes one backup, or one after each interval, or verifies existing ones.
 pub fn run(args: &BackupArgs) -> Result<(), CliError> {
-    if let Some(BackupCommand::Verify { from }) = &args.command {
-        return verify(from);
+    if let Some(BackupCommand::Verify(args)) = &args.command {
+        return verify::run(args);
     }
     let Some(to) = &args.to else { return Ok(()) };
     let config = args.data.load_single(
         "its data folder is no backup; use the backup of the database (WAL archive or pg_dump), and one of the files",
     )?;
+    check_outside(to, &config.data)?;
     loop {
         let made = place(to, &config).and_then(|to| back_up(&args.data, &config.data, to, args.keep));
         let Some(interval) = args.every else { return made };
@@ -116,7 +82,7 @@ fn back_up(
     let at = time(model::Timestamp(done.at));
     let text = format!(
         "Backup of {}: {}, {}; new are {}, {}. {} removed.",
-        readable_time(at.as_str().unwrap_or_default()),
+        readable(done.at),
         files(done.files),
         size(done.bytes),
         files(done.new_files),
@@ -129,24 +95,6 @@ fn back_up(
     });
     args.print(&Answer::of(text, value));
     Ok(())
-}
-
-fn verify(from: &FromArgs) -> Result<(), CliError> {
-    let (times, count, bytes) = actors::backups::verify(from.place()?)?;
-    let times: Vec<Value> = times.into_iter().map(|at| time(model::Timestamp(at))).collect();
-    let written = times.iter().filter_map(Value::as_str).map(readable_time);
-    let are_intact =
-        if times.len() == 1 { "1 backup is".to_owned() } else { format!("{} backups are", times.len()) };
-    let newest = format!("{are_intact} intact; the newest has {}, {}.", files(count), size(bytes));
-    let lines = written.chain([newest]).collect();
-    let value = json!({"backups": times, "files": count, "bytes": bytes});
-    from.output.print(&Answer { table: None, lines, value });
-    Ok(())
-}
-
-/// A number of files.
-pub fn files(count: usize) -> String {
-    counted(count as u64, "file")
 }
 
 fn counted_were(count: usize, noun: &str) -> String {
@@ -183,25 +131,11 @@ mod tests {
     }
 
     #[test]
-    fn places_are_folders_or_buckets() {
-        let config = Config::load(None, [], Overrides::default()).unwrap();
-        for name in
-            ["/backups", "backups", "s3://bucket", "s3://bucket/", "s3://bucket/a/b-c", "s3://bucket/a/"]
-        {
-            let place = place(name, &config).map(|place| place.title());
-            assert_eq!(place.unwrap(), name.trim_end_matches('/'));
-        }
-        for name in ["ftp://host/backups", "s3://", "s3:///a", "s3://bucket/../a", "s3://bucket/a b"] {
-            assert!(place(name, &config).is_err(), "{name}");
-        }
-    }
-
-    #[test]
     fn verify_needs_no_target() {
         assert!(parse::<BackupArgs>(&[]).is_err());
         assert!(parse::<BackupArgs>(&["--to", "/backups", "--every", "1h", "--keep", "7d"]).is_ok());
         let args: BackupArgs = parse(&["verify", "--from", "/backups"]).unwrap();
-        assert!(matches!(args.command, Some(BackupCommand::Verify { .. })));
+        assert!(matches!(args.command, Some(BackupCommand::Verify(_))));
         assert!(parse::<BackupArgs>(&["--to", "/backups", "verify", "--from", "/backups"]).is_err());
     }
 }

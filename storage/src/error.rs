@@ -72,6 +72,14 @@ pub enum StoreError {
     /// A backup cannot be made, read or restored.
     #[error("{0}")]
     Backup(String),
+    /// A time from before the first change cannot be restored.
+    #[error(
+        "nothing had changed yet at that time; the oldest change is of {oldest} (milliseconds since 1970)"
+    )]
+    TooEarly {
+        /// The time of the oldest change, in milliseconds since 1970.
+        oldest: u64,
+    },
     /// The folder has trees but no journal.
     #[error(
         "the journal {} is missing, but the folder `state` made from it is there: the journal was moved, or lost with \

@@ -22,13 +22,16 @@ pub use crate::secret::SECRET_BYTES;
 /// The format that this server writes.
 pub const FORMAT: u32 = 1;
 
+/// The file with the secret.
+pub(crate) const SECRET: &str = "secret";
+
 /// The file that detects that the secret was replaced.
-const FINGERPRINT: &str = "secret.fingerprint";
+pub(crate) const FINGERPRINT: &str = "secret.fingerprint";
 
 /// Files that an interrupted first start may leave in a folder that has no `format` yet.
 const STARTED: [&str; 9] = [
     "lock",
-    "secret",
+    SECRET,
     "secret.new",
     FINGERPRINT,
     "secret.fingerprint.new",
@@ -75,7 +78,7 @@ impl DataFolder {
         let lock = lock(path)?;
         let format_path = path.join("format");
         if !format_path.exists() {
-            write_private(&path.join("secret"), hex(&secret).as_bytes())?;
+            write_private(&path.join(SECRET), hex(&secret).as_bytes())?;
             write_private(&path.join(FINGERPRINT), fingerprint(&secret).as_bytes())?;
             create_private(&path.join("journal"))?;
             let format = Format { millstream_format: FORMAT, shards: shards.max(1) };
@@ -346,7 +349,7 @@ fn parse_format(text: &str) -> Option<Format> {
 }
 
 fn read_secret(folder: &Path) -> Result<[u8; SECRET_BYTES], StoreError> {
-    let path = folder.join("secret");
+    let path = folder.join(SECRET);
     let text = match fs::read_to_string(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Err(StoreError::SecretMissing { path: folder.to_path_buf() });

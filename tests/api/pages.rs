@@ -234,6 +234,10 @@ async fn forgotten_password_is_replaced_once() {
     }
     let good = "purple elephant staircase";
     assert!(html(&set(&mut visitor, good, good).await).contains("Your password is set"));
+    let acts = t.user("desdemona").get("/realm/audit", &[("limit", &1)]).ok().await["acts"].clone();
+    let who = acts[0]["who"].as_str().expect("a name");
+    assert!(who.starts_with("King Hamlet (hamlet@") && who.ends_with(", by a link in an e-mail"), "{who}");
+    assert_eq!(acts[0]["origin"], "browser");
     assert_eq!(open.get("/users/me", &[]).await.status, 401, "all browsers are logged out");
     assert_eq!(visitor.get(&link).await.status, 404, "a link is good once");
     assert_eq!(location(&visitor.log_in("hamlet@zulip.com", good).await).0, 302);

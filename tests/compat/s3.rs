@@ -204,6 +204,19 @@ async fn names_of(blobs: &Blobs, folder: &str) -> Vec<String> {
     found.into_iter().map(|blob| blob.name.as_str().to_owned()).collect()
 }
 
+/// A damaged object is found, and set aside.
+async fn expect_damage_repaired(run: &dyn Fn(&[&str]) -> (bool, String), blobs: &Blobs, place: &str) {
+    let damaged = names_of(blobs, "org/backups/files").await.remove(0);
+    blobs.put(&BlobName::parse(&damaged).expect("a name"), Bytes::from_static(b"x")).await.expect("stored");
+    let (is_done, text) = run(&["backup", "verify", "--from", place]);
+    assert!(!is_done && text.contains("is damaged"), "{text}");
+    let (is_done, text) = run(&["backup", "verify", "--from", place, "--repair"]);
+    assert!(is_done && text.contains("1 file was set aside"), "{text}");
+    let moved = damaged.replace("/files/", "/damaged/");
+    assert_eq!(names_of(blobs, "org/backups/damaged").await, [moved]);
+    assert!(!names_of(blobs, "org/backups/files").await.contains(&damaged));
+}
+
 #[tokio::test]
 async fn backups_in_s3_are_incremental_and_restore() {
     let Some(s3) = S3::start().await else { return };
@@ -255,11 +268,7 @@ async fn backups_in_s3_are_incremental_and_restore() {
     server.terminate();
     assert!(server.wait().success());
     assert_clean(folder.path().join("restored").as_path());
-    // A damaged object is found.
-    let damaged = names_of(&blobs, "org/backups/files").await.remove(0);
-    blobs.put(&BlobName::parse(&damaged).expect("a name"), Bytes::from_static(b"x")).await.expect("stored");
-    let (is_done, text) = run(&["backup", "verify", "--from", &place]);
-    assert!(!is_done && text.contains("is damaged"), "{text}");
+    expect_damage_repaired(&run, &blobs, &place).await;
     let (is_done, text) = run(&["backup", "--data", &data, "--to", "s3://missing-bucket/a"]);
     assert!(!is_done && text.contains("s3://missing-bucket/a"), "{text}");
 }

@@ -55,6 +55,11 @@ fn expect_audited(case: &Case) {
     let of_pat = of_pat.as_array().expect("a list");
     assert!(of_pat.len() >= 3, "{of_pat:?}");
     assert!(of_pat.iter().all(|act| act["client"] == "command line" && act["address"].is_null()));
+    // With the members of `GET /realm/audit`.
+    for act in of_pat {
+        assert!(act["origin"] == "command_line" && act["user_id"].is_null() && act["id"].is_u64(), "{act}");
+        assert!(act["timestamp"].is_u64() && act["what"].is_string(), "{act}");
+    }
     assert_eq!(case.json(&["audit", "--limit", "1"]).as_array().map(Vec::len), Some(1));
 }
 

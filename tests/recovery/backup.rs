@@ -113,7 +113,10 @@ async fn restore_as_of_a_second() {
     server.kill();
     let at = between.to_string();
     let text = succeed(&["restore", "--from", &backups, "--data", &restored, "--at", &at]);
-    assert!(text.starts_with("Restored the backup of ") && text.contains(" UTC to "), "{text}");
+    assert!(
+        text.starts_with("Restored the state of ") && text.contains(" UTC from the backup of "),
+        "{text}"
+    );
     assert!(text.contains("iB. ") && text.contains("later change"), "{text}");
     let value: serde_json::Value = serde_json::from_str(&succeed(&[
         "restore",
@@ -132,6 +135,8 @@ async fn restore_as_of_a_second() {
         time > between && value["bytes"].as_u64() > Some(0) && value["later_changes"].as_u64() > Some(0),
         "{value}"
     );
+    let state: jiff::Timestamp = value["state"].as_str().expect("a time").parse().expect("RFC 3339");
+    assert_eq!(state.as_second(), between.as_second());
     let verified = succeed(&["backup", "verify", "--from", &backups, "--output", "json"]);
     let verified: serde_json::Value = serde_json::from_str(&verified).expect("JSON");
     assert_eq!(verified["backups"], serde_json::json!([value["time"]]));
@@ -147,4 +152,72 @@ async fn restore_as_of_a_second() {
     assert_clean(folder.path().join("restored").as_path());
     let (status, text) = ServerProcess::run(&["backup", "--data", &data, "--to", "ftp://host/backups"]);
     assert!(!status.success() && text.contains("only folders and s3://"), "{text}");
+}
+
+fn refuse(args: &[&str]) -> String {
+    let (status, text) = ServerProcess::run(args);
+    assert!(!status.success(), "{args:?}: {text}");
+    text
+}
+
+#[test]
+fn place_of_backups_belongs_to_one_data_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (acme, beta, backups, restored) = (path("acme"), path("beta"), path("backups"), path("restored"));
+    for data in [&acme, &beta] {
+        let owner = ["--owner-name", "Olga", "--owner-email", "olga@acme.example"];
+        succeed(&[&["realm", "create", "Acme", "--data", data], &owner[..]].concat());
+    }
+    succeed(&["backup", "--data", &acme, "--to", &backups]);
+    let text = refuse(&["backup", "--data", &beta, "--to", &backups, "--keep", "1s"]);
+    assert!(text.contains("another data folder") && text.contains("choose another place"), "{text}");
+    assert!(succeed(&["backup", "verify", "--from", &backups]).contains("1 backup is intact"));
+    // A restored folder goes on with the same place.
+    succeed(&["restore", "--from", &backups, "--data", &restored]);
+    succeed(&["backup", "--data", &restored, "--to", &backups]);
+    assert!(succeed(&["backup", "verify", "--from", &backups]).contains("2 backups are intact"));
+    let inside = path("acme/backups");
+    assert!(refuse(&["backup", "--data", &acme, "--to", &inside]).contains("is inside the data folder"));
+    assert!(!Path::new(&inside).exists());
+    let early = ["restore", "--from", &backups, "--data", &path("early"), "--at", "2020-01-01"];
+    let text = refuse(&early);
+    assert!(text.contains("at 2020-01-01 00:00:00 UTC; the oldest change is of 20"), "{text}");
+    let text = refuse(&["restore", "--from", &backups, "--data", &path("early"), "--at", "soon"]);
+    assert!(text.contains("30 days, 2w), today, yesterday"), "{text}");
+}
+
+#[test]
+fn damaged_backup_is_named_and_repaired() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (data, backups) = (path("data"), path("backups"));
+    let owner = ["--owner-name", "Olga", "--owner-email", "olga@acme.example"];
+    succeed(&[&["realm", "create", "Acme", "--data", &data], &owner[..]].concat());
+    let upload = folder.path().join("data/blobs/tea.txt");
+    std::fs::create_dir_all(upload.parent().expect("a folder")).expect("a folder");
+    std::fs::write(&upload, "a cup of tea").expect("written");
+    succeed(&["backup", "--data", &data, "--to", &backups]);
+    let stored: Vec<_> = std::fs::read_dir(path("backups/files")).expect("a folder").collect();
+    let stored = stored.into_iter().map(|entry| entry.expect("an entry").path());
+    let tea = stored.into_iter().find(|file| std::fs::read(file).expect("a file") == b"a cup of tea");
+    let tea = tea.expect("the upload");
+    let name = format!("files/{}", tea.file_name().expect("a name").to_string_lossy());
+    std::fs::write(&tea, "a cup of sea").expect("written");
+    let text = refuse(&["backup", "verify", "--from", &backups]);
+    assert!(text.contains(&format!("{name} is damaged: blobs/tea.txt, in the backup of 20")), "{text}");
+    assert!(text.contains("--repair` sets damaged files aside"), "{text}");
+    let restored = path("restored");
+    let text = refuse(&["restore", "--from", &backups, "--data", &restored]);
+    assert!(text.contains(&format!("blobs/tea.txt: {name} is damaged")), "{text}");
+    let text = succeed(&["restore", "--from", &backups, "--data", &restored, "--skip-damaged"]);
+    assert!(
+        text.contains("Left out, because they are damaged: 1 file") && text.contains("blobs/tea.txt"),
+        "{text}"
+    );
+    assert!(succeed(&["user", "list", "--data", &restored]).contains("olga@acme.example"));
+    let text = succeed(&["backup", "verify", "--from", &backups, "--repair"]);
+    assert!(text.contains("1 file was set aside in `damaged`"), "{text}");
+    succeed(&["backup", "--data", &data, "--to", &backups]);
+    assert!(succeed(&["backup", "verify", "--from", &backups]).contains("2 backups are intact"));
 }

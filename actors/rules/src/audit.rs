@@ -9,7 +9,7 @@ mod words;
 
 pub use actions::actions;
 pub use decided::Decided;
-pub use words::{client_of, describe, who};
+pub use words::{client_of, describe, origin_of, who};
 
 #[cfg(test)]
 mod tests;

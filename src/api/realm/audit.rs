@@ -2,8 +2,8 @@
 
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
 use actors::queries::{ActFilter, acts};
-use model::{Directory, RecordedAuditEntry, RequestOrigin, Sequence, UserId};
-use rules::audit::{client_of, describe, who};
+use model::{Directory, RecordedAuditEntry, Sequence, UserId};
+use rules::audit::{client_of, describe, origin_of, who};
 use serde::Serialize;
 
 /// Acts in one answer.
@@ -48,18 +48,12 @@ struct ListedAct {
 impl ListedAct {
     fn new(directory: &Directory, (id, recorded): &(Sequence, std::sync::Arc<RecordedAuditEntry>)) -> Self {
         let entry = &recorded.entry;
-        let origin = match entry.origin {
-            RequestOrigin::Api => "api",
-            RequestOrigin::Browser => "browser",
-            RequestOrigin::CommandLine => "command_line",
-            RequestOrigin::Import => "import",
-        };
         Self {
             id: *id,
             timestamp: recorded.at.secs(),
             user_id: entry.by,
             who: who(directory, entry),
-            origin,
+            origin: origin_of(entry),
             client: client_of(entry),
             address: entry.address.map(|address| address.to_string()),
             deeds: entry.actions.iter().map(|action| describe(directory, action)).collect(),

@@ -5,7 +5,7 @@ use crate::config::{BackupSettings, BlobKind, BlobSettings};
 use actors::backups::{Access, FileStore};
 use bytes::{Buf, Bytes};
 use futures_util::{StreamExt, TryStreamExt};
-use object_store::{ObjectStore, PutMode, PutOptions};
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use parking_lot::Mutex;
 use std::io::{self, ErrorKind, Read};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -182,6 +182,14 @@ impl FileStore for Bucket {
     fn remove(&self, name: &str) -> io::Result<()> {
         self.renew()?;
         self.runtime.block_on(self.blobs.delete(&self.name(name)?)).map_err(io_error)
+    }
+
+    /// The service copies it; the other name is complete before this one is removed.
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        self.renew()?;
+        let (from, to) = (self.name(name)?.path(), self.name(to)?.path());
+        let renamed = self.runtime.block_on(self.blobs.store.rename(&from, &to));
+        renamed.map_err(|error| io_error(error.into()))
     }
 
     /// What the service accepted is durable. The lock is checked once more, because a manifest follows.

@@ -9,6 +9,7 @@ use rules::markdown::{
     ChannelRef, EmojiRef, GroupRef, Linkifier, MarkdownContext, UploadPreview, UserRef, render,
 };
 use rules::permissions::channel::sees_channel;
+use rules::permissions::roles::shown_group_name;
 use rules::settings::{realm_bool, realm_text, user_bool};
 use std::collections::HashMap;
 
@@ -124,7 +125,7 @@ impl MarkdownContext for ImportMarkdown<'_> {
         let group = former.or_else(|| self.directory.group_by_name(name))?;
         let display_name = match known {
             Some((name, _)) => name.clone(),
-            None => actors::shown_group_name(group).to_owned(),
+            None => shown_group_name(group).to_owned(),
         };
         Some(GroupRef { id: group.id.0.into(), display_name, is_active: !group.is_deactivated })
     }

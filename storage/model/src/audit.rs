@@ -15,7 +15,7 @@ pub enum RequestOrigin {
     /// The API with a key, or without any credentials.
     #[default]
     Api,
-    /// A web session of a browser.
+    /// A web session, or a page, of a browser.
     Browser,
     /// A command of the server's operator.
     CommandLine,

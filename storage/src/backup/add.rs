@@ -1,13 +1,14 @@
 //! Making a backup of a data folder, which a server may use meanwhile.
 
 use super::file_store::names;
+use super::identity::Identity;
 use super::manifest::{Entry, Manifest};
 use super::paced::Paced;
 use super::{Backups, copy, manifest};
 use crate::base;
 use crate::checkpoint;
 use crate::error::StoreError;
-use crate::folder::DataFolder;
+use crate::folder::{DataFolder, FINGERPRINT, SECRET};
 use crate::instance::Instance;
 use crate::log::{self, LogError};
 use crate::relocations;
@@ -50,6 +51,7 @@ impl Backups {
             Some(at) => manifest::read(&*self.place, *at)?,
             None => Manifest::default(),
         };
+        self.check_owner(&last, data)?;
         let mut adding = Adding {
             backups: self,
             data,
@@ -59,7 +61,7 @@ impl Backups {
             manifest: Manifest { at: now, ..Manifest::default() },
             done: BackedUp { at: now, ..BackedUp::default() },
         };
-        for name in ["format", "secret", "secret.fingerprint", relocations::FILE, "development"] {
+        for name in ["format", SECRET, FINGERPRINT, relocations::FILE, "development"] {
             if data.join(name).exists() {
                 adding.add(name, None)?;
             }
@@ -81,7 +83,20 @@ impl Backups {
         Ok(adding.done)
     }
 
-    fn sync(&self) -> Result<(), StoreError> {
+    /// Refuses a data folder when the backups of the place are of another one.
+    fn check_owner(&self, last: &Manifest, data: &Path) -> Result<(), StoreError> {
+        if !Identity::of_backup(last).is_other(&Identity::of_folder(data)?) {
+            return Ok(());
+        }
+        Err(StoreError::Backup(format!(
+            "{} has the backups of another data folder; choose another place for those of {}. A folder whose secret was replaced \
+             counts as another one. Nothing was changed",
+            self.place.title(),
+            data.display()
+        )))
+    }
+
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
         self.place.sync().map_err(|error| self.failed("sync", "", &error))
     }
 }

@@ -1,7 +1,7 @@
 //! Places of backups: a folder, or a service outside this package that stores files by name.
 
 use crate::error::StoreError;
-use crate::private_files::{create_private, write_private, write_synced};
+use crate::private_files::{create_private, sync_folder, write_private, write_synced};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,6 +13,8 @@ pub enum Access {
     Read,
     /// Also makes the place one of backups, if it is empty.
     Write,
+    /// Also changes it, but it must be one of backups already.
+    Repair,
 }
 
 /// Files by name, such as `manifests/000001732300000.manifest`: at most one folder deep, of letters, digits, `.` and `-`.
@@ -50,6 +52,12 @@ pub trait FileStore: Send {
     /// # Errors
     /// Those of the disk or the service.
     fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Gives a file another name, in a folder of the place that may be missing. A file that has this name is replaced.
+    ///
+    /// # Errors
+    /// `NotFound`, and those of the disk or the service.
+    fn rename(&self, name: &str, to: &str) -> io::Result<()>;
 
     /// Makes everything that was stored durable.
     ///
@@ -119,9 +127,22 @@ impl FileStore for Folder {
         fs::remove_file(self.path.join(name))
     }
 
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        rename_below(&self.path, name, to)
+    }
+
     fn sync(&self) -> io::Result<()> {
         ["files", "manifests"].iter().try_for_each(|folder| File::open(self.path.join(folder))?.sync_all())
     }
+}
+
+/// Gives a file below a folder another name, durably.
+pub(crate) fn rename_below(path: &Path, name: &str, to: &str) -> io::Result<()> {
+    let to = path.join(to);
+    let folder = to.parent().unwrap_or(path);
+    create_private(folder).map_err(io::Error::other)?;
+    fs::rename(path.join(name), &to)?;
+    sync_folder(folder).map_err(io::Error::other)
 }
 
 /// The names in a folder, in order.

@@ -90,14 +90,25 @@ pub(super) fn file(hash: &str) -> String {
     format!("files/{hash}")
 }
 
-/// Reads the manifest of a time.
-pub(super) fn read(place: &dyn FileStore, at: u64) -> Result<Manifest, StoreError> {
+/// Reads the manifest of a time; none if it is damaged.
+pub(super) fn find(place: &dyn FileStore, at: u64) -> Result<Option<Manifest>, StoreError> {
     let name = name(at);
-    let mut text = String::new();
-    let read = place.open(&name).and_then(|mut file| file.read_to_string(&mut text));
+    let mut bytes = Vec::new();
+    let read = place.open(&name).and_then(|mut file| file.read_to_end(&mut bytes));
     read.map_err(|error| StoreError::Backup(format!("cannot read {name} in {}: {error}", place.title())))?;
-    let damaged = || StoreError::Backup(format!("{name} in {} is damaged", place.title()));
-    Manifest::parse(&text).filter(|manifest| manifest.at == at).ok_or_else(damaged)
+    let manifest = String::from_utf8(bytes).ok().and_then(|text| Manifest::parse(&text));
+    Ok(manifest.filter(|manifest| manifest.at == at))
+}
+
+/// Reads the manifest of a time, which must be whole.
+pub(super) fn read(place: &dyn FileStore, at: u64) -> Result<Manifest, StoreError> {
+    find(place, at)?.ok_or_else(|| {
+        let title = place.title();
+        StoreError::Backup(format!(
+            "{} in {title} is damaged; `millstream backup verify --from {title} --repair` sets it aside",
+            name(at)
+        ))
+    })
 }
 
 /// Bytes as hexadecimal digits.

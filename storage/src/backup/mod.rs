@@ -6,7 +6,11 @@
 //! lock                       held while a backup is made or removed
 //! files/<SHA-256>            the contents of files
 //! manifests/<time>.manifest  one for each backup, written last
+//! damaged/                   what `backup verify --repair` set aside
 //! ```
+//!
+//! A place has the backups of one data folder. The newest manifest says which: it names the secret and its fingerprint by their
+//! content, and a folder with another secret is refused.
 //!
 //! A backup has the journal up to its last whole group, uploaded files, the secret, which organizations are in a cluster, and the
 //! newest checkpoint of each organization, with which a restored folder starts fast. Checkpoints are read before the journal, which has the frames that they stand for; the
@@ -14,24 +18,28 @@
 
 mod add;
 mod file_store;
+mod identity;
 mod manifest;
 mod paced;
 mod restore;
+mod verify;
 
 #[cfg(test)]
 mod tests;
 
 pub use add::BackedUp;
+pub(crate) use file_store::rename_below;
 pub use file_store::{Access, FileStore, Folder};
 pub use manifest::{Entry, Manifest};
-pub use restore::{Restored, restore};
+pub use restore::{OnDamage, Restored, restore};
+pub use verify::{Damage, DamagedFile, Verified};
 
 use crate::error::StoreError;
+use identity::Identity;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
-use std::path::Path;
 
 const MARK: &str = "backup";
 const MARK_TEXT: &str = "millstream backup 1\n";
@@ -110,53 +118,32 @@ impl Backups {
         Ok(times)
     }
 
-    /// Reads a backup, by default the newest, and compares everything with its checksums. Returns its manifest.
-    ///
-    /// # Errors
-    /// [`StoreError::Backup`] for the first file that is missing or damaged.
-    pub fn verify(&self, at: Option<u64>) -> Result<Manifest, StoreError> {
-        let none = || StoreError::Backup(format!("{} has no backup", self.place.title()));
-        let at = at.or(self.times()?.last().copied()).ok_or_else(none)?;
-        let manifest = manifest::read(&*self.place, at)?;
-        let mut verified = BTreeSet::new();
-        for (path, entry) in &manifest.files {
-            if verified.insert(&entry.hash) {
-                self.copy_file(entry, path, &mut io::sink())?;
-            }
-        }
-        Ok(manifest)
-    }
-
-    /// Copies a file of a backup, and compares it with its checksum.
-    fn copy_file(&self, entry: &Entry, path: &str, to: &mut dyn Write) -> Result<(), StoreError> {
-        let mut to = Target { to, failure: None };
-        let copied =
-            self.place.open(&manifest::file(&entry.hash)).and_then(|mut from| copy(&mut from, &mut to));
-        match copied {
-            Ok((hash, bytes)) if (&hash, &bytes) == (&entry.hash, &entry.bytes) => Ok(()),
-            Ok(_) => Err(StoreError::Backup(format!("the content of {path} in the backup is damaged"))),
-            Err(error) => Err(match to.failure {
-                Some(failure) => StoreError::io("cannot write", Path::new(path), failure),
-                None => StoreError::Backup(format!("the content of {path} cannot be read: {error}")),
-            }),
-        }
-    }
-
-    /// Removes backups from before a time, but never the newest one, and contents that none has. Returns how many.
+    /// Removes backups of the newest one's data folder from before a time, but never the newest, and contents that none has. Returns
+    /// how many.
     ///
     /// # Errors
     /// [`StoreError`] when something cannot be read or removed.
     pub fn remove_before(&self, time: u64) -> Result<usize, StoreError> {
-        let mut times = self.times()?;
-        let newest = times.pop();
-        let old: Vec<u64> = times.iter().copied().filter(|at| *at < time).collect();
+        let times = self.times()?;
+        let Some((newest, older)) = times.split_last() else { return Ok(0) };
+        let newest = manifest::read(&*self.place, *newest)?;
+        let own = Identity::of_backup(&newest);
+        let hashes = |manifest: Manifest| manifest.files.into_values().map(|entry| entry.hash);
+        let mut used: BTreeSet<String> = hashes(newest).collect();
+        let mut old = Vec::new();
+        for at in older {
+            // An old one that is damaged is of no use to anyone.
+            let found = match *at < time {
+                true => manifest::find(&*self.place, *at)?,
+                false => Some(manifest::read(&*self.place, *at)?),
+            };
+            match found.filter(|found| *at >= time || own.is_other(&Identity::of_backup(found))) {
+                Some(kept) => used.extend(hashes(kept)),
+                None => old.push(*at),
+            }
+        }
         for at in &old {
             self.remove(&manifest::name(*at))?;
-        }
-        let mut used = BTreeSet::new();
-        for at in times.into_iter().filter(|at| *at >= time).chain(newest) {
-            let files = manifest::read(&*self.place, at)?.files;
-            used.extend(files.into_values().map(|entry| entry.hash));
         }
         for name in self.list("files")?.into_iter().filter(|name| !used.contains(name)) {
             self.remove(&manifest::file(&name))?;
@@ -166,26 +153,6 @@ impl Backups {
 
     fn remove(&self, name: &str) -> Result<(), StoreError> {
         self.place.remove(name).map_err(|error| self.failed("remove", name, &error))
-    }
-}
-
-/// Tells errors of writing from those of reading.
-struct Target<'t> {
-    to: &'t mut dyn Write,
-    failure: Option<io::Error>,
-}
-
-impl Write for Target<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.to.write(bytes).map_err(|error| {
-            let kind = error.kind();
-            self.failure = Some(error);
-            kind.into()
-        })
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.to.flush()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::open::open_realm_in_memory;
 use crate::projection::Trees;
 use model::MessageId;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 fn open(path: &Path) -> Result<Backups, StoreError> {
@@ -70,17 +70,19 @@ fn backup_of_a_folder_in_use() {
     let again = backups.add(&case.data(), 1_000_000_000_000_001).unwrap();
     assert_eq!((again.files, again.new_files, again.new_bytes), (first.files, 0, 0));
     assert!(backups.add(&case.data(), 5).is_err(), "the clock was set back");
-    for at in backups.times().unwrap() {
-        assert_eq!(backups.verify(Some(at)).unwrap().files.len(), first.files);
-    }
+    let verified = backups.verify(false).unwrap();
+    assert_eq!((verified.files, verified.damaged_count), (first.files, 0));
+    assert_eq!(verified.backups, backups.times().unwrap());
     run.log.close();
     for number in 1..=2 {
         let data = case.temp.path().join(format!("restored{number}"));
-        let restored = restore(&backups, &data, None).unwrap();
+        let restored = restore(&backups, &data, None, OnDamage::Refuse).unwrap();
         assert_eq!((restored.files + 1, restored.frames_removed), (first.files, 0));
         assert_eq!(fs::read_to_string(data.join("blobs/1/a b.txt")).unwrap(), "tea");
         assert_eq!(Case::newest(&data), MessageId(30));
-        assert!(restore(&backups, &data, None).unwrap_err().to_string().contains("not empty"));
+        assert!(
+            restore(&backups, &data, None, OnDamage::Refuse).unwrap_err().to_string().contains("not empty")
+        );
     }
 }
 
@@ -100,12 +102,16 @@ fn restore_as_of_a_time() {
     // Frame n has the time 10,000 + n, and message n is in frame n + 1.
     for (time, newest) in [(10_031, 30), (10_030, 29), (10_011, 10), (10_001, 0)] {
         let data = case.temp.path().join(format!("at{time}"));
-        restore(&backups, &data, Some(time)).unwrap();
+        restore(&backups, &data, Some(time), OnDamage::Refuse).unwrap();
         let found = Case::newest(&data);
         assert!(found.0 <= newest && found.0 + 3 >= newest, "{found} at {time}");
     }
-    let late = restore(&backups, &case.temp.path().join("late"), Some(2_000_000_000_000_000));
+    let late =
+        restore(&backups, &case.temp.path().join("late"), Some(2_000_000_000_000_000), OnDamage::Refuse);
     assert!(late.unwrap_err().to_string().contains("none that reaches"));
+    let early = restore(&backups, &case.temp.path().join("early"), Some(10_000), OnDamage::Refuse);
+    assert!(matches!(early, Err(StoreError::TooEarly { oldest }) if oldest > 10_000), "{early:?}");
+    assert!(!DataFolder::exists(&case.temp.path().join("early")));
 }
 
 #[test]
@@ -125,7 +131,7 @@ fn damaged_and_removed_backups() {
     assert!(open(&case.data()).is_err(), "it is another folder");
     assert_eq!(backups.remove_before(at + 9).unwrap(), 2);
     assert_eq!(backups.times().unwrap(), [at + 2]);
-    let manifest = backups.verify(None).unwrap();
+    let manifest = manifest::read(&*backups.place, at + 2).unwrap();
     let hashes: BTreeSet<&String> = manifest.files.values().map(|entry| &entry.hash).collect();
     assert_eq!(backups.list("files").unwrap().len(), hashes.len());
     for (path, entry) in &manifest.files {
@@ -138,9 +144,12 @@ fn damaged_and_removed_backups() {
                 Some(content) => fs::write(&file, content).unwrap(),
                 None => fs::remove_file(&file).unwrap(),
             }
-            assert!(backups.verify(None).unwrap_err().to_string().contains(path.as_str()), "{path}");
+            let found = backups.verify(false).unwrap();
+            let named = (found.damaged[0].path.as_ref(), found.damaged[0].backups.as_slice());
+            assert_eq!((found.damaged_count, named), (1, (Some(path), &[at + 2][..])));
             let data = case.temp.path().join("restored");
-            assert!(restore(&backups, &data, None).is_err(), "{path}");
+            let refused = restore(&backups, &data, None, OnDamage::Refuse).unwrap_err().to_string();
+            assert!(refused.contains(&format!("{path}: files/{}", entry.hash)), "{refused}");
             assert!(!DataFolder::exists(&data));
         }
         fs::write(&file, whole).unwrap();
@@ -148,6 +157,122 @@ fn damaged_and_removed_backups() {
     // A restore that was interrupted is begun again.
     let data = case.temp.path().join("restored");
     assert!(data.join("restoring").exists());
-    restore(&backups, &data, None).unwrap();
+    restore(&backups, &data, None, OnDamage::Refuse).unwrap();
     assert!(DataFolder::exists(&data) && !data.join("restoring").exists());
+}
+
+/// Another data folder with one file.
+fn other_folder(temp: &Path) -> PathBuf {
+    let data = temp.join("other");
+    drop(DataFolder::open(&data, 1, [8; 32]).unwrap());
+    fs::create_dir_all(data.join("blobs/1")).unwrap();
+    fs::write(data.join("blobs/1/coffee.txt"), "coffee").unwrap();
+    data
+}
+
+#[test]
+fn place_is_of_one_data_folder() {
+    let case = Case::new();
+    let mut run = Run::new(Case::journal(&case.data()));
+    run.frame(first_facts());
+    run.log.open(REALM.0, 0).unwrap();
+    run.log.close();
+    let (backups, at) = (case.backups(), 1_000_000_000_000_000);
+    backups.add(&case.data(), at).unwrap();
+    let other = other_folder(case.temp.path());
+    let names = || (backups.times().unwrap(), backups.list("files").unwrap().len());
+    let before = names();
+    let refused = backups.add(&other, at + 1).unwrap_err().to_string();
+    assert!(refused.contains("another data folder") && refused.contains("other"), "{refused}");
+    assert_eq!(names(), before);
+    // A restored folder is the same one, also while it has no fingerprint, as the folders of old versions.
+    let restored = case.temp.path().join("restored");
+    restore(&backups, &restored, None, OnDamage::Refuse).unwrap();
+    backups.add(&restored, at + 2).unwrap();
+    fs::remove_file(restored.join("secret.fingerprint")).unwrap();
+    backups.add(&restored, at + 3).unwrap();
+    fs::remove_file(other.join("secret.fingerprint")).unwrap();
+    assert!(backups.add(&other, at + 4).is_err());
+    backups.add(&case.data(), at + 5).unwrap();
+    assert_eq!(backups.times().unwrap(), [at, at + 2, at + 3, at + 5]);
+}
+
+#[test]
+fn backups_of_two_folders_in_a_place_of_an_older_version() {
+    let case = Case::new();
+    let (backups, at) = (case.backups(), 1_000_000_000_000_000);
+    let other = open(&case.temp.path().join("other-backups")).unwrap();
+    other.add(&other_folder(case.temp.path()), at + 1).unwrap();
+    backups.add(&case.data(), at).unwrap();
+    backups.add(&case.data(), at + 2).unwrap();
+    for folder in ["files", "manifests"] {
+        for name in other.list(folder).unwrap() {
+            let path = |place: &str| case.temp.path().join(place).join(folder).join(&name);
+            fs::copy(path("other-backups"), path("backups")).unwrap();
+        }
+    }
+    assert!(backups.verify(false).unwrap().is_mixed);
+    // The backup of the other folder is nearer to the time.
+    let manifest = restore::choose(&backups, Some(at + 1)).unwrap();
+    assert_eq!(manifest.at, at + 2);
+    assert_eq!(backups.remove_before(at + 9).unwrap(), 1);
+    assert_eq!(backups.times().unwrap(), [at + 1, at + 2]);
+    assert_eq!(backups.verify(false).unwrap().damaged_count, 0);
+}
+
+#[test]
+fn repaired_place_gets_its_contents_again() {
+    let case = Case::new();
+    let (backups, at) = (case.backups(), 1_000_000_000_000_000);
+    for number in 0..3 {
+        backups.add(&case.data(), at + number).unwrap();
+    }
+    let place = case.temp.path().join("backups");
+    let newest = manifest::read(&*backups.place, at + 2).unwrap();
+    let [tea, secret] = ["blobs/1/a b.txt", "secret"].map(|path| newest.files[path].hash.clone());
+    fs::write(place.join("files").join(&tea), "sea").unwrap();
+    fs::remove_file(place.join("files").join(&secret)).unwrap();
+    fs::write(place.join(manifest::name(at)), [0xFF, 0xFE]).unwrap();
+    let found = backups.verify(false).unwrap();
+    assert_eq!((found.damaged_count, found.set_aside), (3, 0));
+    let uses = |hash: &str| {
+        let file = found.damaged.iter().find(|file| file.name == manifest::file(hash)).unwrap();
+        (file.damage.clone(), file.backups.clone())
+    };
+    assert_eq!(uses(&tea), (Damage::Changed, vec![at + 1, at + 2]));
+    assert_eq!(uses(&secret), (Damage::Missing, vec![at + 1, at + 2]));
+    assert_eq!(found.damaged_backups, [at, at + 1, at + 2]);
+    assert_eq!(found.files, newest.files.len());
+    // What was never damaged is neither read nor stored again.
+    assert_eq!(backups.add(&case.data(), at + 3).unwrap().new_files, 1);
+    assert_eq!(backups.verify(true).unwrap().set_aside, 2);
+    assert_eq!(fs::read_to_string(place.join("damaged").join(&tea)).unwrap(), "sea");
+    assert_eq!(backups.add(&case.data(), at + 4).unwrap().new_files, 1);
+    let found = backups.verify(false).unwrap();
+    assert_eq!((found.damaged_count, found.backups), (0, vec![at + 1, at + 2, at + 3, at + 4]));
+}
+
+#[test]
+fn only_uploaded_files_can_be_skipped() {
+    let case = Case::new();
+    fs::write(case.data().join("blobs/1/whole.txt"), "whole").unwrap();
+    let backups = case.backups();
+    backups.add(&case.data(), 1_000_000_000_000_000).unwrap();
+    let manifest = manifest::read(&*backups.place, 1_000_000_000_000_000).unwrap();
+    let damage = |path: &str| {
+        let file = case.temp.path().join("backups/files").join(&manifest.files[path].hash);
+        fs::write(file, "damaged").unwrap();
+    };
+    damage("blobs/1/a b.txt");
+    let data = case.temp.path().join("restored");
+    assert!(restore(&backups, &data, None, OnDamage::Refuse).is_err());
+    let restored = restore(&backups, &data, None, OnDamage::Skip).unwrap();
+    assert_eq!((restored.skipped, restored.skipped_count), (vec!["blobs/1/a b.txt".to_owned()], 1));
+    assert!(!data.join("blobs/1/a b.txt").exists() && data.join("blobs/1/whole.txt").exists());
+    assert!(DataFolder::exists(&data));
+    damage("secret");
+    let data = case.temp.path().join("again");
+    let refused = restore(&backups, &data, None, OnDamage::Skip).unwrap_err().to_string();
+    assert!(refused.contains("secret: files/") && !refused.contains("a b.txt"), "{refused}");
+    assert!(!DataFolder::exists(&data));
 }

@@ -1,7 +1,7 @@
 //! Journals whose oldest frames were dropped: everything that is made from them, each step ended by a crash, and damage.
 
 use super::*;
-use crate::backup::{Access, Backups, Folder, restore};
+use crate::backup::{Access, Backups, Folder, OnDamage, restore};
 use crate::check::check_folder;
 use crate::checkpoint::{Checkpoints, advance};
 use crate::fixture::*;
@@ -275,13 +275,13 @@ fn backup_of_a_trimmed_journal() {
     case.trim(500);
     backups.add(&case.data(), 1_000_000_000).unwrap();
     let restored = case.temp.path().join("restored");
-    restore(&backups, &restored, None).unwrap();
+    restore(&backups, &restored, None, OnDamage::Refuse).unwrap();
     assert!(rows_of(&restored).unwrap() == case.rows);
     // The frames after this time have the trim.
     let early = case.temp.path().join("early");
-    let error = restore(&backups, &early, Some(10_600)).unwrap_err();
+    let error = restore(&backups, &early, Some(10_600), OnDamage::Refuse).unwrap_err();
     assert!(error.to_string().contains("journal.keep"), "{error}");
-    restore(&backups, &early, Some(10_200)).unwrap();
+    restore(&backups, &early, Some(10_200), OnDamage::Refuse).unwrap();
     let log = journal(&early);
     let view = open_realm(&log, &trees(&early.join("state")), REALM).unwrap().view.unwrap();
     assert!(view.messages.last > MessageId(0) && view.progress.sequence.0 <= 200, "{:?}", view.progress);

@@ -1,6 +1,6 @@
 //! A folder that several machines share, such as one of a network file system.
 
-use crate::backup::{Access, FileStore};
+use crate::backup::{Access, FileStore, rename_below};
 use crate::private_files::{create_private, sync_folder, write_synced};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
@@ -68,6 +68,10 @@ impl FileStore for SharedFolder {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.path.join(name))
+    }
+
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        rename_below(&self.path, name, to)
     }
 
     /// Has nothing left to do: each file was synced when it was stored.

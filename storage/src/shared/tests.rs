@@ -307,6 +307,10 @@ impl FileStore for Faulty {
         self.place.remove(name)
     }
 
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        self.place.rename(name, to)
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.place.sync()
     }

@@ -67,6 +67,24 @@ async fn email_change_confirmed_by_link_sends_events() {
 }
 
 #[tokio::test]
+async fn confirmed_address_is_an_act_of_its_person() {
+    let smtp = SmtpServer::start().await;
+    let t = plan(&smtp).start().await;
+    let [hamlet, desdemona] = t.users(["hamlet", "desdemona"]);
+    ask(&hamlet, "new@elsinore.example").await;
+    let link = smtp.wait_for(1).await.remove(0).link(&t.url);
+    let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
+    let opened = t.anonymous().bare(Method::GET, &link).header("User-Agent", firefox).await;
+    assert_eq!(opened.status, 200);
+    let acts = desdemona.get("/realm/audit", &[("limit", &1)]).ok().await["acts"].clone();
+    assert_eq!((&acts[0]["client"], &acts[0]["origin"]), (&json!("Firefox on Linux"), &json!("browser")));
+    let who = acts[0]["who"].as_str().expect("a name");
+    assert!(who.ends_with("(new@elsinore.example), by a link in an e-mail"), "{who}");
+    let deeds = acts[0]["deeds"].as_array().expect("a list");
+    assert!(deeds.len() == 1 && deeds[0].to_string().contains("e-mail address from"), "{deeds:?}");
+}
+
+#[tokio::test]
 async fn email_change_invalid_or_expired_link() {
     let smtp = SmtpServer::start().await;
     let clock = ManualClock::new(Timestamp(1_800_000_000_000));

@@ -3,7 +3,7 @@
 use super::changes::{of_channel, of_folder, of_group, of_realm, of_user, privacy};
 use super::decided::{ACTIONS_MAX, Decided, USERS_MAX, action, cut};
 use super::messages::of_message;
-use super::values::{Changes, channel_names, joined, role_name, user_name};
+use super::values::{Changes, REUSABLE_LINK, channel_names, joined, role_name, user_name};
 use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::invitation::created_invitations;
 use model::picture::{PictureFact, RealmPicture};
@@ -355,7 +355,7 @@ fn of_invitation(decided: &Decided<'_>, fact: &InvitationFact) -> Option<AuditAc
         InvitationFact::Created { first, others } => {
             let addresses = created_invitations(first, others).filter_map(|one| one.address);
             let addresses = joined(addresses);
-            let to = if addresses.is_empty() { "a reusable link".to_owned() } else { addresses };
+            let to = if addresses.is_empty() { REUSABLE_LINK.to_owned() } else { addresses };
             let mut changes = Changes::default();
             changes.add("to", "", &to);
             changes.add("role", "", role_name(first.role));
@@ -365,7 +365,7 @@ fn of_invitation(decided: &Decided<'_>, fact: &InvitationFact) -> Option<AuditAc
         InvitationFact::Revoked(ids) => {
             let address = |id| match decided.before.invitation(id)?.address.clone() {
                 Some(address) => Some(address),
-                None => Some("a reusable link".to_owned()),
+                None => Some(REUSABLE_LINK.to_owned()),
             };
             let mut changes = Changes::default();
             let to = joined(ids.iter().filter_map(|id| address(*id)));
@@ -389,6 +389,10 @@ fn of_picture(decided: &Decided<'_>, fact: &PictureFact) -> Option<AuditAction> 
     let mut changes = Changes::default();
     match fact {
         PictureFact::AvatarSet { user, .. } if decided.by == Some(*user) => None,
+        // Only the picture that is made from the address differs.
+        PictureFact::AvatarSet { user, file: None, .. } if decided.before.avatar_file(*user).is_none() => {
+            None
+        }
         PictureFact::AvatarSet { user, file, .. } => {
             changes.add("profile picture", "", picture(file));
             changed(Subject::User(*user), changes)

@@ -1,6 +1,9 @@
 //! What differs between two versions of a record.
 
-use super::values::{Changes, channel_names, group_text, joined, role_name, setting_text, user_name};
+use super::values::{
+    ADDRESS, Changes, channel_names, days_text, group_text, joined, realm_setting_text, role_name,
+    setting_text, user_name,
+};
 use crate::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
 use crate::permissions::group_setting::realm_group_setting;
 use crate::settings::{ChannelPermission, GroupPermission, RealmPermission, realm_values, user_defaults};
@@ -16,7 +19,8 @@ pub fn of_realm(before: &Directory, is: &Realm) -> Changes {
     changes.add("description", &was.description, &is.description);
     for ((name, before_value), (_, after_value)) in realm_values(was).zip(realm_values(is)) {
         if before_value != after_value {
-            changes.add(name, &setting_text(before, &before_value), &setting_text(before, &after_value));
+            let text = |value| realm_setting_text(before, name, value);
+            changes.add(name, &text(&before_value), &text(&after_value));
         }
     }
     for permission in RealmPermission::ALL {
@@ -45,7 +49,7 @@ pub fn of_user(before: &Directory, was: &User, is: &User, by: Option<UserId>) ->
     if by != Some(is.id) {
         changes.add("name", &was.full_name, &is.full_name);
     }
-    changes.add("e-mail address", &was.delivery_email, &is.delivery_email);
+    changes.add(ADDRESS, &was.delivery_email, &is.delivery_email);
     changes.add("role", role_name(was.role), role_name(is.role));
     let owner = |user: &User| user.owner().map(|owner| user_name(before, owner)).unwrap_or_default();
     changes.add("owner", &owner(was), &owner(is));
@@ -90,8 +94,7 @@ pub fn of_channel(directory: &Directory, was: &Channel, is: &Channel) -> Changes
     changes.add("privacy", privacy(was), privacy(is));
     let days = |channel: &Channel| match channel.message_retention_days {
         None => "as the organization".to_owned(),
-        Some(-1) => "unlimited".to_owned(),
-        Some(days) => format!("{days} days"),
+        Some(days) => days_text(i64::from(days)),
     };
     changes.add("message retention", &days(was), &days(is));
     changes.add("topics policy", was.topics_policy.as_str(), is.topics_policy.as_str());

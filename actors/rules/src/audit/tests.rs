@@ -105,6 +105,76 @@ fn settings_and_lists_of_the_organization() {
 }
 
 #[test]
+fn values_are_words() {
+    let mut realm = model::Realm::clone(directory().realm());
+    realm.settings.insert("message_retention_days".to_owned(), SettingValue::Int(30));
+    realm.settings.insert("can_add_custom_emoji_group".to_owned(), SettingValue::Group(group("role:owners")));
+    realm.settings.insert("moderation_request_channel_id".to_owned(), SettingValue::Int(7));
+    let said = read(&[Fact::Realm(RealmFact::Changed(Box::new(realm)))]);
+    for expected in [
+        "message retention days from “unlimited” to “30 days”",
+        "can add custom emoji group from “members” to “owners”",
+        "moderation request channel id from “none” to “channel 7”",
+    ] {
+        assert!(said[0].contains(expected), "{expected} is missing in {said:?}");
+    }
+    let domain = RealmFact::DomainSet {
+        domain: model::RealmDomain { id: 1, name: "acme.example".into(), allows_subdomains: false },
+        op: model::DomainOp::Added,
+    };
+    assert_eq!(read(&[Fact::Realm(domain)]), ["accepted the e-mail domain acme.example"]);
+}
+
+#[test]
+fn erased_values_are_named() {
+    let created = model::ActionKind::Created;
+    let mut action = super::decided::action(created, model::Subject::User(MEMBER));
+    let change = |name: &str, after: &str| model::PropertyChange {
+        name: name.to_owned(),
+        before: String::new(),
+        after: after.to_owned(),
+    };
+    action.changes = vec![change("name", "New"), change("role", "guest")];
+    let mut entry = AuditEntry {
+        by: None,
+        origin: RequestOrigin::CommandLine,
+        address: None,
+        client: String::new(),
+        actions: vec![action],
+    };
+    assert!(entry.erase_user(MEMBER));
+    let said = describe(&directory(), &entry.actions[0]);
+    assert!(said.ends_with(": name (erased); role guest"), "{said}");
+}
+
+#[test]
+fn pictures_that_do_not_change_are_no_acts() {
+    let set = |file: Option<&str>| {
+        let file = file.map(str::to_owned);
+        Fact::Picture(Box::new(model::picture::PictureFact::AvatarSet { user: MEMBER, file, version: 2 }))
+    };
+    assert_eq!(read_by(None, &[set(None)]), Vec::<String>::new());
+    assert!(read_by(None, &[set(Some("a.png"))])[0].ends_with(": profile picture a new picture"));
+}
+
+#[test]
+fn links_in_mails_are_used_by_their_people() {
+    let name = super::values::user_name(&directory(), MEMBER);
+    let said = |change: &dyn Fn(&mut User)| {
+        let before = directory();
+        let fact = changed(MEMBER, change);
+        let decided = Decided { before: &before, by: None, wrote_all: &|_, _| true };
+        let actions = actions(&decided, &[fact]);
+        let (address, client) = (None, String::new());
+        who(&before, &AuditEntry { by: None, origin: RequestOrigin::Browser, address, client, actions })
+    };
+    let by_link = format!("{name}, by a link in an e-mail");
+    assert_eq!(said(&|user| user.password_hash = Some("$argon2id$new".to_owned())), by_link);
+    assert_eq!(said(&|user| user.delivery_email = "new@b.example".to_owned()), by_link);
+    assert_eq!(said(&|user| user.role = Role::Guest), "A client without an account");
+}
+
+#[test]
 fn invitations_name_their_addresses() {
     let first = Invitation {
         id: InvitationId(1),
@@ -121,11 +191,23 @@ fn invitations_name_their_addresses() {
         state: InvitationState::Pending,
         has_expired: false,
     };
-    let made = InvitationFact::Created { first, others: vec!["c@d.example".into()] };
+    let made = InvitationFact::Created { first: first.clone(), others: vec!["c@d.example".into()] };
     assert_eq!(
         read(&[Fact::Invitation(Box::new(made))]),
         ["made 2 invitations: to a@b.example, c@d.example; role moderator"]
     );
+    let link = Invitation { address: None, ..first };
+    let made = InvitationFact::Created { first: link.clone(), others: Vec::new() };
+    assert_eq!(
+        read(&[Fact::Invitation(Box::new(made))]),
+        ["made a reusable invitation link: role moderator"]
+    );
+    let mut before = directory();
+    before.put_invitation(link);
+    let decided = Decided { before: &before, by: Some(ADMINISTRATOR), wrote_all: &|_, _| true };
+    let revoked = Fact::Invitation(Box::new(InvitationFact::Revoked(vec![InvitationId(1)])));
+    let said = describe(&before, &actions(&decided, &[revoked])[0]);
+    assert_eq!(said, "revoked a reusable invitation link");
 }
 
 #[test]

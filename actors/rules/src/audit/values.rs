@@ -1,10 +1,18 @@
 //! Values of settings as texts for people.
 
 use super::decided::{CHANGES_MAX, cut};
+use crate::permissions::roles::shown_group_name;
+use crate::settings::{SettingKind, realm_setting};
 use model::{ChannelId, Directory, GroupSetting, PropertyChange, Role, SettingValue, UserId};
 
 /// Users and groups of a permission that are named.
 const NAMED_MAX: usize = 10;
+
+/// The property of an account that a link in an e-mail confirms.
+pub const ADDRESS: &str = "e-mail address";
+
+/// To whom an invitation is that has no address.
+pub const REUSABLE_LINK: &str = "a reusable link";
 
 /// The changes of an action.
 #[derive(Default)]
@@ -69,9 +77,37 @@ pub fn setting_text(directory: &Directory, value: &SettingValue) -> String {
     }
 }
 
+/// A value of a setting of the organization: of numbers, what they stand for.
+pub fn realm_setting_text(directory: &Directory, name: &str, value: &SettingValue) -> String {
+    let kind = realm_setting(name).map(|setting| setting.kind);
+    let is_channel = matches!(kind, Some(SettingKind::Channel | SettingKind::PrivateChannel));
+    match value {
+        SettingValue::Int(days) if kind == Some(SettingKind::Retention) => days_text(*days),
+        SettingValue::Int(id) if is_channel => {
+            let id = u32::try_from(*id).ok();
+            id.map_or_else(|| "none".to_owned(), |id| channel_name(directory, ChannelId(id)))
+        }
+        SettingValue::Bool(_)
+        | SettingValue::Int(_)
+        | SettingValue::Text(_)
+        | SettingValue::Group(_)
+        | SettingValue::Null => setting_text(directory, value),
+    }
+}
+
+/// For how many days messages are kept; -1 stands for no end.
+pub fn days_text(days: i64) -> String {
+    match days {
+        ..=0 => "unlimited".to_owned(),
+        1 => "1 day".to_owned(),
+        days => format!("{days} days"),
+    }
+}
+
 /// Who holds a permission.
 pub fn group_text(directory: &Directory, setting: &GroupSetting) -> String {
     let group = |id: &model::GroupId| match directory.group(*id) {
+        Some(group) if group.is_system => shown_group_name(group).to_lowercase(),
         Some(group) => group.name.clone(),
         None => format!("group {id}"),
     };

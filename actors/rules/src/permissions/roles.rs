@@ -1,9 +1,21 @@
 //! Checks of roles, and the system groups of each role (docs/api/permissions.md#roles).
 
 use crate::error::RuleError;
-use model::{Role, Timestamp, User};
+use model::{Role, Timestamp, User, UserGroup};
 
 const DAY_MILLIS: u64 = 24 * 60 * 60 * 1000;
+
+/// The system groups as people read them.
+const SYSTEM_GROUP_NAMES: [(&str, &str); 8] = [
+    ("role:nobody", "Nobody"),
+    ("role:owners", "Owners"),
+    ("role:administrators", "Administrators"),
+    ("role:moderators", "Moderators"),
+    ("role:fullmembers", "Full members"),
+    ("role:members", "Members"),
+    ("role:everyone", "Everyone"),
+    ("role:internet", "Everyone on the internet"),
+];
 
 /// Refuses users who are neither administrators nor owners.
 pub fn check_administrator(user: &User) -> Result<(), RuleError> {
@@ -50,10 +62,23 @@ pub fn system_groups_of(user: &User, waiting_days: u64, now: Timestamp) -> Vec<&
     groups
 }
 
+/// The name of a group as people read it.
+pub fn shown_group_name(group: &UserGroup) -> &str {
+    let shown = SYSTEM_GROUP_NAMES.iter().find(|(name, _)| group.is_system && *name == group.name);
+    shown.map_or(&group.name, |(_, shown)| shown)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fixture;
+
+    #[test]
+    fn system_groups_have_display_names() {
+        for (name, _) in model::group::SYSTEM_GROUPS {
+            assert!(SYSTEM_GROUP_NAMES.iter().any(|(known, _)| *known == name), "{name}");
+        }
+    }
 
     #[test]
     fn checks_by_role() {
