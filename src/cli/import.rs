@@ -130,6 +130,7 @@ impl TargetArgs {
             former_url: String::new(),
             now: now(),
         };
+        super::realm::check_subdomain(&self.subdomain)?;
         Ok((config, request))
     }
 
