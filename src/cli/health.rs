@@ -71,7 +71,8 @@ fn foreign(address: SocketAddr, status: u16, text: &str, is_encrypted: bool) -> 
 
 /// Refuses a data folder whose server has no socket, because its path is too long for one.
 fn check_socket_path(data: &Path) -> Result<(), CliError> {
-    let path = data.join(crate::admin::SOCKET_NAME);
+    // As it is called until it can be used.
+    let path = data.join(format!("{}.new", crate::admin::SOCKET_NAME));
     SocketPath::from_pathname(path).map(drop).map_err(|_| {
         CliError::Refused(format!(
             "the path {} is too long for the socket of a server, so one that runs on it cannot be found; name its address \
