@@ -1,38 +1,89 @@
 //! The outbox: list, retry, drop.
 
 use super::answer::{Answer, Table, time};
+use super::find::find_realm;
 use crate::cli::error::CliError;
 use crate::units::counted;
 use actors::outbox::FailedAttempts;
 use actors::{RealmHandle, Server, commands};
-use model::JobId;
-use serde_json::json;
+use model::job::{Job, MailTask, Task};
+use model::{JobId, Timestamp};
+use serde_json::{Value, json};
 
-/// Pending deliveries, and the newest ones that were dropped.
-pub(super) fn list(server: &Server) -> Answer {
-    let mut table = Table::new(&["subdomain", "job", "kind", "state", "since", "about", "reason"])
+/// Pending deliveries, and the newest ones that were dropped: of one organization, or of all.
+pub(super) fn list(server: &Server, realm: Option<&str>) -> Result<Answer, CliError> {
+    let columns =
+        ["subdomain", "job", "kind", "state", "since", "next_attempt", "recipient", "about", "reason"];
+    let mut table = Table::new(&columns)
         .with_times("since")
+        .with_times("next_attempt")
         .or_sentence("There are no pending deliveries, and none that were given up.");
-    for realm in server.realms() {
+    let realms = match realm {
+        Some(realm) => vec![find_realm(server, realm)?],
+        None => server.realms(),
+    };
+    for realm in realms {
         for job in realm.jobs() {
-            let (state, since, reason) = match &job.failure {
-                None => {
-                    ("waiting", job.added, json!(realm.failed_attempts(job.id).map(|failed| tried(&failed))))
-                }
-                Some(failure) => ("given up", failure.at, json!(failure.why)),
-            };
+            let Progress { state, since, next, reason } = Progress::of(&realm, &job);
             table.push(vec![
                 json!(realm.subdomain()),
                 json!(job.id.0),
                 json!(job.task.kind().name()),
                 json!(state),
                 time(since),
+                next.map_or(Value::Null, time),
+                json!(recipient(&realm, &job.task)),
                 json!(job.task.description()),
-                reason,
+                json!(reason),
             ]);
         }
     }
-    Answer::list(table)
+    Ok(Answer::list(table))
+}
+
+/// How far a delivery is.
+struct Progress {
+    state: &'static str,
+    since: Timestamp,
+    /// None if no attempt is due: it was given up, or nothing runs that could deliver it.
+    next: Option<Timestamp>,
+    /// Why it is not done yet, as far as that is known.
+    reason: Option<String>,
+}
+
+impl Progress {
+    fn of(realm: &RealmHandle, job: &Job) -> Self {
+        if let Some(failure) = &job.failure {
+            let reason = Some(failure.why.clone());
+            return Self { state: "given up", since: failure.at, next: None, reason };
+        }
+        let (next, reason) = match realm.failed_attempts(job.id) {
+            Some(failed) => (Some(failed.next), Some(tried(&failed))),
+            None if realm.supports(job.task.kind()) => (Some(job.due), None),
+            None => (None, Some("no server runs that is configured to deliver it".to_owned())),
+        };
+        Self { state: "waiting", since: job.added, next, reason }
+    }
+}
+
+/// The address that a mail is for; none for other deliveries, and where the account or invitation is gone.
+fn recipient(realm: &RealmHandle, task: &Task) -> Option<String> {
+    let task = match task {
+        Task::Mail(task) => task,
+        Task::Webhook(_) | Task::Push(_) => return None,
+    };
+    let directory = realm.directory();
+    match task {
+        MailTask::ConfirmAddress { address, .. } | MailTask::SignUp { address, .. } => Some(address.clone()),
+        MailTask::AddressChanged { old, .. } => Some(old.clone()),
+        MailTask::Invitation(invitation) => directory.invitation(*invitation)?.address.clone(),
+        MailTask::NewLogin { user, .. }
+        | MailTask::Missed { user, .. }
+        | MailTask::Deactivated { user, .. }
+        | MailTask::PasswordReset { user, .. }
+        | MailTask::FoundAccounts { user, .. }
+        | MailTask::SignUpKnown { user } => directory.user(*user).map(|user| user.delivery_email.clone()),
+    }
 }
 
 /// Why a delivery is not done yet.

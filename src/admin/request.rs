@@ -70,7 +70,11 @@ pub enum AdminRequest {
         is_private: bool,
         creator: Option<String>,
     },
-    OutboxList,
+    /// Without an organization: of all.
+    OutboxList {
+        #[serde(default)]
+        realm: Option<String>,
+    },
     /// Without a job: all that were dropped.
     OutboxRetry {
         realm: String,

@@ -12,6 +12,8 @@ use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureSch
 use serde_json::Value;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::SocketAddr as SocketPath;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +21,8 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
+/// Characters that are shown of an answer of another program.
+const SHOWN_CHARS_MAX: usize = 100;
 
 /// Check whether the server answers and accepts changes
 ///
@@ -40,7 +44,10 @@ pub fn run(args: &HealthArgs) -> Result<(), CliError> {
     let refused = |reason: std::io::Error| {
         CliError::Refused(format!("the server on {address} does not answer: {reason}"))
     };
-    let (status, body) = fetch(address, &security).map_err(refused)?;
+    let (status, text) = fetch(address, &security).map_err(refused)?;
+    let Ok(body) = serde_json::from_str::<Value>(&text) else {
+        return Err(CliError::Refused(foreign(address, status, &text, &security)));
+    };
     let storage = body["storage"]["status"].as_str().unwrap_or("unknown").to_owned();
     if status != 200 {
         let code = body["code"].as_str().unwrap_or("unknown").to_owned();
@@ -50,6 +57,29 @@ pub fn run(args: &HealthArgs) -> Result<(), CliError> {
     }
     args.data.print(&Answer::of(format!("The server on {address} is healthy; storage: {storage}."), body));
     Ok(())
+}
+
+/// What is said of an answer that is not JSON, such as that of a port with HTTPS.
+fn foreign(address: SocketAddr, status: u16, text: &str, security: &Security) -> String {
+    let line: String = text.lines().next().unwrap_or_default().chars().take(SHOWN_CHARS_MAX).collect();
+    let hint = match security {
+        Security::Plain if line.contains("HTTPS") => "; name the configuration of the server with --config",
+        Security::Plain | Security::Tls | Security::OwnCertificate(_) => "",
+    };
+    format!("the server on {address} answers {status}, and not as Millstream does: {line:?}{hint}")
+}
+
+/// Refuses a data folder whose server has no socket, because its path is too long for one.
+fn check_socket_path(data: &Path) -> Result<(), CliError> {
+    // As it is called until it can be used.
+    let path = data.join(format!("{}.new", crate::admin::SOCKET_NAME));
+    SocketPath::from_pathname(path).map(drop).map_err(|_| {
+        CliError::Refused(format!(
+            "the path {} is too long for the socket of a server, so one that runs on it cannot be found; name its address \
+             with --address, or use a shorter path to the folder",
+            data.display()
+        ))
+    })
 }
 
 /// Where to ask, and how.
@@ -78,6 +108,9 @@ fn find(args: &HealthArgs, config: &Config) -> Result<Target, CliError> {
     };
     if let Some(address) = args.address {
         return Ok(configured(address));
+    }
+    if args.data.names_folder() {
+        check_socket_path(&config.data)?;
     }
     let data = config.data.display();
     match ask_address(&config.data, TIMEOUT) {
@@ -171,7 +204,8 @@ impl ServerCertVerifier for OwnCertificate {
     }
 }
 
-fn fetch(address: SocketAddr, security: &Security) -> std::io::Result<(u16, Value)> {
+/// Status and body of the answer.
+fn fetch(address: SocketAddr, security: &Security) -> std::io::Result<(u16, String)> {
     let stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
     stream.set_write_timeout(Some(TIMEOUT))?;
@@ -187,5 +221,29 @@ fn fetch(address: SocketAddr, security: &Security) -> std::io::Result<(u16, Valu
     let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| std::io::Error::other("the answer is not HTTP"))?;
     let body = text.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
-    Ok((status, serde_json::from_str(body).unwrap_or_default()))
+    Ok((status, body.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn port_with_https_is_named_as_one() {
+        let address = SocketAddr::from(([127, 0, 0, 1], 443));
+        let text = "This port speaks HTTPS: use https:// instead of http://.\r\n";
+        let said = foreign(address, 400, text, &Security::Plain);
+        assert!(said.contains("answers 400") && said.contains("This port speaks HTTPS"), "{said}");
+        assert!(said.ends_with("; name the configuration of the server with --config"), "{said}");
+        let said = foreign(address, 200, "<html>\nHTTPS", &Security::Plain);
+        assert_eq!(said, "the server on 127.0.0.1:443 answers 200, and not as Millstream does: \"<html>\"");
+    }
+
+    #[test]
+    fn path_that_is_too_long_for_a_socket_is_named() {
+        assert!(check_socket_path(Path::new("/srv/chat")).is_ok());
+        let long = format!("/srv/{}", "x".repeat(200));
+        let said = check_socket_path(Path::new(&long)).unwrap_err().to_string();
+        assert!(said.contains("too long for the socket") && said.contains("--address"), "{said}");
+    }
 }

@@ -176,6 +176,7 @@ impl TargetArgs {
             former_url: String::new(),
             now: now(),
         };
+        super::realm::check_subdomain(&self.subdomain)?;
         Ok((config, request))
     }
 

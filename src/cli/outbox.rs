@@ -14,18 +14,28 @@ pub struct OutboxArgs {
     #[command(subcommand)]
     command: Option<OutboxCommand>,
     #[command(flatten)]
-    data: DataArgs,
+    list: ListArgs,
 }
 
 /// Commands for deliveries.
 #[derive(Debug, clap::Subcommand)]
 enum OutboxCommand {
     /// List the pending deliveries, and the newest ones that were given up
-    List(DataArgs),
+    List(ListArgs),
     /// Retry one delivery, or all that were given up, immediately
     Retry(RetryArgs),
     /// Remove a delivery
     Drop(DropArgs),
+}
+
+/// The arguments of `outbox` and `outbox list`.
+#[derive(Debug, clap::Args)]
+struct ListArgs {
+    /// Subdomain of the organization; - for the one without (default: all organizations)
+    #[arg(long, value_name = "SUBDOMAIN")]
+    realm: Option<String>,
+    #[command(flatten)]
+    data: DataArgs,
 }
 
 /// The arguments of `outbox retry`.
@@ -66,8 +76,8 @@ fn job_number(text: &str) -> Result<u64, String> {
 /// Runs the command.
 pub fn run(args: OutboxArgs) -> Result<(), CliError> {
     match args.command {
-        None => execute_and_print(&args.data, AdminRequest::OutboxList),
-        Some(OutboxCommand::List(data)) => execute_and_print(&data, AdminRequest::OutboxList),
+        None => list(args.list),
+        Some(OutboxCommand::List(args)) => list(args),
         Some(OutboxCommand::Retry(RetryArgs { job, realm, data })) => {
             execute_and_print(&data, AdminRequest::OutboxRetry { realm, job })
         }
@@ -75,6 +85,10 @@ pub fn run(args: OutboxArgs) -> Result<(), CliError> {
             execute_and_print(&data, AdminRequest::OutboxDrop { realm, job })
         }
     }
+}
+
+fn list(args: ListArgs) -> Result<(), CliError> {
+    execute_and_print(&args.data, AdminRequest::OutboxList { realm: args.realm })
 }
 
 #[cfg(test)]
@@ -89,5 +103,17 @@ mod tests {
         let said = parse::<RetryArgs>(&["all"]).unwrap_err().to_string();
         assert!(said.contains("not the number of a job") && !said.contains("digit"), "{said}");
         assert!(parse::<DropArgs>(&["all"]).unwrap_err().to_string().contains("not the number of a job"));
+    }
+
+    #[test]
+    fn list_is_of_all_organizations_or_of_one() {
+        assert!(parse::<OutboxArgs>(&[]).is_ok_and(|args| args.list.realm.is_none()));
+        for realm in ["beta", "-"] {
+            let args: OutboxArgs = parse(&["--realm", realm]).unwrap();
+            assert_eq!(args.list.realm.as_deref(), Some(realm));
+            let args: OutboxArgs = parse(&["list", "--realm", realm]).unwrap();
+            let Some(OutboxCommand::List(list)) = args.command else { panic!("no list") };
+            assert_eq!(list.realm.as_deref(), Some(realm));
+        }
     }
 }

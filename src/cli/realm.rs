@@ -7,7 +7,9 @@ use super::offline::{Password, execute, execute_and_print};
 use super::relocate::{self, MoveFromArgs, MoveToArgs};
 use crate::admin::{AdminRequest, NewAccount, check_address};
 use crate::api::users::create::check_new_account;
+use rules::RuleError;
 use rules::addresses::parse_domain;
+use rules::names::{FULL_NAME_LENGTH_MAX, FULL_NAME_LENGTH_MIN, parse_full_name};
 
 /// Commands for organizations.
 #[derive(Debug, clap::Subcommand)]
@@ -77,7 +79,7 @@ pub fn run(command: RealmCommand) -> Result<(), CliError> {
 }
 
 /// Refuses what cannot be part of a host name, with what is allowed.
-fn check_subdomain(subdomain: &str) -> Result<(), CliError> {
+pub(super) fn check_subdomain(subdomain: &str) -> Result<(), CliError> {
     if actors::check_subdomain(subdomain).is_ok() {
         return Ok(());
     }
@@ -86,6 +88,18 @@ fn check_subdomain(subdomain: &str) -> Result<(), CliError> {
          (a to z), digits and hyphens, without a hyphen at the beginning or the end",
         actors::SUBDOMAIN_LENGTH_MAX
     )))
+}
+
+/// Refuses what cannot be the name of a person, with what is allowed.
+fn check_owner_name(name: &str) -> Result<(), CliError> {
+    let why = match parse_full_name(name) {
+        Ok(_) => return Ok(()),
+        Err(RuleError::NameTooShort | RuleError::NameTooLong) => {
+            format!("the name of a person has {FULL_NAME_LENGTH_MIN} to {FULL_NAME_LENGTH_MAX} characters")
+        }
+        Err(other) => other.to_string(),
+    };
+    Err(CliError::Refused(format!("--owner-name: {why}")))
 }
 
 fn create(args: RealmCreateArgs) -> Result<(), CliError> {
@@ -97,6 +111,7 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
     }
     check_subdomain(&subdomain)?;
     check_address(&owner_email)?;
+    check_owner_name(&owner_name)?;
     let full_name = check_new_account(None, &owner_email, &owner_name)?.to_owned();
     let email_domain = match email_domain {
         Some(domain) => {
@@ -131,6 +146,17 @@ mod tests {
             let said = check_subdomain(subdomain).unwrap_err().to_string();
             assert!(said.contains("lower-case letters (a to z), digits and hyphens"), "{said}");
         }
+    }
+
+    #[test]
+    fn name_of_owner_is_refused_with_its_option() {
+        assert!(check_owner_name("Olga Ortiz").is_ok());
+        for name in ["", "O", &"o".repeat(101)] {
+            let said = check_owner_name(name).unwrap_err().to_string();
+            assert_eq!(said, "--owner-name: the name of a person has 2 to 100 characters", "{name}");
+        }
+        let said = check_owner_name("Olga*").unwrap_err().to_string();
+        assert_eq!(said, "--owner-name: Invalid characters in name!");
     }
 
     #[test]

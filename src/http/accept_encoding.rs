@@ -17,13 +17,18 @@ impl FromCall for AcceptEncoding {
 impl AcceptEncoding {
     /// Whether a coding such as `gzip` is named, and not with the weight 0.
     pub fn accepts(&self, coding: &str) -> bool {
-        self.0.as_deref().unwrap_or_default().split(',').any(|one| {
-            let mut parts = one.split(';').map(str::trim);
-            let is_named = parts.next().is_some_and(|named| named.eq_ignore_ascii_case(coding));
-            let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
-            is_named && weight.is_none_or(|weight| weight > 0.0)
-        })
+        accepts(self.0.as_deref().unwrap_or_default(), coding)
     }
+}
+
+/// Whether a header names a coding such as `gzip`, and not with the weight 0.
+pub(super) fn accepts(header: &str, coding: &str) -> bool {
+    header.split(',').any(|one| {
+        let mut parts = one.split(';').map(str::trim);
+        let is_named = parts.next().is_some_and(|named| named.eq_ignore_ascii_case(coding));
+        let weight = parts.find_map(|part| part.strip_prefix("q=")?.parse::<f32>().ok());
+        is_named && weight.is_none_or(|weight| weight > 0.0)
+    })
 }
 
 #[cfg(test)]

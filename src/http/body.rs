@@ -33,6 +33,9 @@ const RESERVED_STEP_BYTES: usize = 16 << 10;
 /// Maximum size of all bodies without credentials from one IP address at the same time.
 const ANONYMOUS_SHARE_BYTES: u64 = 4 << 20;
 
+/// Values of `Content-Encoding` that say nothing about a body; some senders of webhooks write the charset there.
+const PLAIN_CODINGS: [&str; 3] = ["identity", "utf-8", "utf8"];
+
 /// The memory reserved for the body of a request, released on drop.
 pub struct BodyShare {
     budget: ByteBudget,
@@ -103,6 +106,18 @@ impl RequestBody {
     /// Its length, as the client declared it.
     pub(super) fn declared(&self) -> Option<u64> {
         self.declared
+    }
+
+    /// Refuses compressed bodies with status 415: they would be read as if they were plain.
+    pub(super) fn check_coding(&self, headers: &HeaderMap) -> Result<(), ApiError> {
+        let coding = headers.get(header::CONTENT_ENCODING).and_then(|value| value.to_str().ok());
+        let coding = coding.unwrap_or_default().trim();
+        let is_plain = PLAIN_CODINGS.iter().any(|plain| coding.eq_ignore_ascii_case(plain));
+        if self.left == Some(0) || coding.is_empty() || is_plain {
+            return Ok(());
+        }
+        let msg = format!("Request bodies must not be compressed (Content-Encoding: {coding})");
+        Err(ApiError::bad_request(msg).status(StatusCode::UNSUPPORTED_MEDIA_TYPE))
     }
 
     /// The complete body. Status 413 beyond `bytes_max`, 408 after `time_max`, 400 if it is incomplete, 429 or 503 if

@@ -1,9 +1,10 @@
-//! Compresses large answers for clients that accept gzip, with the middleware of actix-web. Requests of other clients do not pass
-//! through it, and never those for events, which are sent as soon as they happen.
+//! Compresses large answers for clients that accept gzip, with the middleware of actix-web (by deflate for those that prefer
+//! it). Requests of other clients do not pass through it, and never those for events, which are sent as soon as they happen.
 //!
 //! Only JSON: uploaded files are mostly compressed already, and pages have tokens, whose compressed length says something about
 //! them to those who see the traffic.
 
+use super::accept_encoding::accepts;
 use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse, Transform, forward_ready};
@@ -104,8 +105,7 @@ where
 /// Whether an answer to a request may be compressed.
 fn is_asked_for(request: &ServiceRequest) -> bool {
     let accepted = request.headers().get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok());
-    accepted
-        .is_some_and(|accepted| accepted.as_bytes().windows(4).any(|word| word.eq_ignore_ascii_case(b"gzip")))
+    accepted.is_some_and(|accepted| accepts(accepted, "gzip"))
         && matches!(*request.method(), Method::GET | Method::POST)
         && !request.path().ends_with("/events")
 }

@@ -281,7 +281,8 @@ async fn begin(
 ) -> Result<Begun, ApiError> {
     let body = RequestBody::new(request, payload);
     let time_max = Duration::from_secs(app.config.http.body_secs_max);
-    let head = match admit_head((app, router), request, state) {
+    let admitted = admit_head((app, router), request, state);
+    let head = match admitted.and_then(|head| body.check_coding(request.headers()).map(|()| head)) {
         Ok(head) => head,
         Err(refusal) => {
             body.discard(time_max).await;

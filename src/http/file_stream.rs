@@ -6,7 +6,7 @@
 use super::body::{BodyShare, RequestBody, broken_off, too_slow};
 use super::call::{Call, FromCall};
 use super::error::ApiError;
-use super::params::multipart::{Event, Multipart, Part, malformed};
+use super::params::multipart::{Event, HEADERS_BYTES_MAX, Multipart, Part, check_part_count};
 use super::params::{BodyKind, Fields};
 use actix_web::http::header;
 use bytes::Bytes;
@@ -16,8 +16,6 @@ use tokio::time::{Instant, timeout_at};
 
 /// Bytes that have to arrive within `http.body_secs_max` each time.
 const PROGRESS_BYTES: usize = 128 << 10;
-const HEADERS_BYTES_MAX: usize = 16 << 10;
-const PARTS_MAX: usize = 1000;
 /// How often an upload asks again for memory.
 const MEMORY_PAUSE: Duration = Duration::from_millis(50);
 /// Memory for the parameters of a body.
@@ -226,9 +224,7 @@ impl Received {
         second: &ApiError,
     ) -> Result<(), ApiError> {
         self.part_count += 1;
-        if self.part_count > PARTS_MAX {
-            return Err(malformed());
-        }
+        check_part_count(self.part_count)?;
         self.open = match part {
             Part::Field(name) => {
                 self.fields_bytes += name.len();

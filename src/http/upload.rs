@@ -6,7 +6,7 @@
 use super::body::{BodyShare, DISCARDED_BYTES_MAX, RequestBody, broken_off, too_slow};
 use super::call::{Call, FromCall};
 use super::error::ApiError;
-use super::params::multipart::{Event, Multipart, Part};
+use super::params::multipart::{Event, HEADERS_BYTES_MAX, Multipart, Part, check_part_count};
 use super::params::{BodyKind, Fields};
 use actix_web::http::header;
 use actix_web::web;
@@ -18,9 +18,6 @@ use std::time::Duration;
 
 /// Bytes of a file that are buffered in memory.
 const MEMORY_BYTES_MAX: usize = 256 << 10;
-/// Maximum size of the headers of a part.
-const HEADERS_BYTES_MAX: usize = 16 << 10;
-const PARTS_MAX: usize = 1000;
 
 /// A body that has not been read yet. For routes with `Body::Stream`.
 pub struct Upload {
@@ -161,9 +158,7 @@ impl Received {
 
     fn begin(&mut self, part: Part) -> Result<(), ApiError> {
         self.part_count += 1;
-        if self.part_count > PARTS_MAX {
-            return Err(ApiError::bad_request(format!("Too many parts (maximum {PARTS_MAX}).")));
-        }
+        check_part_count(self.part_count)?;
         self.open = match part {
             Part::Field(name) => {
                 self.fields_bytes += name.len();

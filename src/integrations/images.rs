@@ -1,9 +1,10 @@
 //! Uploaded images: validated, resized and re-encoded, so that the uploaded bytes are never served.
 //!
 //! Decoding is slow and a small file can expand to a huge image: dimensions are checked before decoding, memory is
-//! bounded, and a few at a time are decoded in the background.
+//! bounded, a few at a time are decoded in the background, and of large ones only one (`memory`).
 
 pub mod inspect;
+mod memory;
 pub mod missing;
 pub mod thumbnail;
 mod webp;
@@ -13,10 +14,13 @@ use image::codecs::gif::{GifDecoder, GifEncoder, Repeat};
 use image::codecs::png::PngDecoder;
 use image::codecs::webp::WebPDecoder;
 use image::imageops::FilterType;
+use image::metadata::Orientation;
 use image::{
     AnimationDecoder, DynamicImage, Frame, Frames, ImageDecoder, ImageError, ImageFormat, ImageReader,
     Limits, RgbaImage, imageops,
 };
+use inspect::is_turned;
+use memory::{DECODED, DecodedBytes, Held};
 use std::io::Cursor;
 
 /// Maximum number of pixels of an image, all frames of an animation together. The largest cameras stay below.
@@ -24,6 +28,8 @@ const PIXELS_MAX: u64 = 50_000_000;
 /// Memory for decoding one image, in bytes.
 const BYTES_MAX: u64 = 256 << 20;
 const FRAMES_MAX: usize = 1000;
+/// Bytes in memory for each pixel of an animation's frame: as it is read, and with what was shown before.
+const FRAME_PIXEL_BYTES: u64 = 8;
 /// The formats that are decoded.
 const KNOWN: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::Gif, ImageFormat::WebP];
 /// Images that are decoded at a time.
@@ -79,19 +85,17 @@ pub struct EmojiImage {
 /// An avatar: the center square, in two sizes.
 pub fn avatar(bytes: &[u8], declared: Option<&str>) -> Result<AvatarImages, ImageRefusal> {
     let image = decode(bytes, declared)?;
-    Ok(AvatarImages { small: png(&square(&image, SMALL_SIDE))?, medium: png(&square(&image, MEDIUM_SIDE))? })
+    Ok(AvatarImages { small: png(&image.square(SMALL_SIDE))?, medium: png(&image.square(MEDIUM_SIDE))? })
 }
 
 /// An organization's icon: the center square.
 pub fn icon(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusal> {
-    png(&square(&decode(bytes, declared)?, SMALL_SIDE))
+    png(&decode(bytes, declared)?.square(SMALL_SIDE))
 }
 
 /// An organization's logo: the complete image, reduced if necessary.
 pub fn logo(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusal> {
-    let image = decode(bytes, declared)?;
-    let (width, height) = fitting(image.width(), image.height(), LOGO_WIDTH_MAX, SMALL_SIDE);
-    png(&resized(image, width, height, FilterType::Lanczos3))
+    png(&decode(bytes, declared)?.fitted(LOGO_WIDTH_MAX, SMALL_SIDE, FilterType::Lanczos3))
 }
 
 /// A custom emoji: the center square, or an animation, complete and padded.
@@ -99,12 +103,13 @@ pub fn emoji(bytes: &[u8], declared: Option<&str>) -> Result<EmojiImage, ImageRe
     let format = format_of(bytes, declared)?;
     check_size(bytes, format)?;
     if let Some((frames, pixels)) = frames(bytes, format)? {
+        let _held = DECODED.hold(pixels * FRAME_PIXEL_BYTES);
         let moving = animation(frames, pixels)?;
         if let Some((bytes, first)) = moving {
             return Ok(EmojiImage { bytes, still: Some(png(&first)?) });
         }
     }
-    let still = png(&square(&decode(bytes, declared)?, EMOJI_SIDE))?;
+    let still = png(&decode(bytes, declared)?.square(EMOJI_SIDE))?;
     Ok(EmojiImage { bytes: still, still: None })
 }
 
@@ -139,8 +144,8 @@ fn reader(bytes: &[u8], format: ImageFormat) -> ImageReader<Cursor<&[u8]>> {
     reader
 }
 
-/// Checks the dimensions, reading only the header.
-fn check_size(bytes: &[u8], format: ImageFormat) -> Result<(), ImageRefusal> {
+/// Checks the dimensions, reading only the header. Returns the number of decoded bytes.
+fn check_size(bytes: &[u8], format: ImageFormat) -> Result<u64, ImageRefusal> {
     let decoder = reader(bytes, format).into_decoder()?;
     let (width, height) = decoder.dimensions();
     let pixels = u64::from(width) * u64::from(height);
@@ -150,18 +155,59 @@ fn check_size(bytes: &[u8], format: ImageFormat) -> Result<(), ImageRefusal> {
     if pixels > PIXELS_MAX || decoder.total_bytes() > BYTES_MAX {
         return Err(ImageRefusal::TooLarge);
     }
-    Ok(())
+    Ok(decoder.total_bytes())
 }
 
-/// A complete image, rotated by its metadata.
-fn decode(bytes: &[u8], declared: Option<&str>) -> Result<DynamicImage, ImageRefusal> {
+/// A complete image as it is stored, with the memory that it holds. It is rotated once it is small, because a rotation copies it.
+struct Decoded<'d> {
+    image: DynamicImage,
+    /// From its metadata.
+    orientation: Orientation,
+    _held: Held<'d>,
+}
+
+/// A complete image, in memory that all such images share.
+fn decode(bytes: &[u8], declared: Option<&str>) -> Result<Decoded<'static>, ImageRefusal> {
+    decode_within(bytes, declared, &DECODED)
+}
+
+fn decode_within<'d>(
+    bytes: &[u8],
+    declared: Option<&str>,
+    decoded: &'d DecodedBytes,
+) -> Result<Decoded<'d>, ImageRefusal> {
     let format = format_of(bytes, declared)?;
-    check_size(bytes, format)?;
+    let held = decoded.hold(check_size(bytes, format)?);
     let mut decoder = reader(bytes, format).into_decoder()?;
     let orientation = decoder.orientation()?;
-    let mut image = DynamicImage::from_decoder(decoder)?;
+    Ok(Decoded { image: DynamicImage::from_decoder(decoder)?, orientation, _held: held })
+}
+
+impl Decoded<'_> {
+    /// The center square, `side` pixels wide.
+    fn square(&self, side: u32) -> RgbaImage {
+        rotated(square(&self.image, side), self.orientation)
+    }
+
+    /// The complete image, reduced if it is larger than the maximum.
+    fn fitted(self, width_max: u32, height_max: u32, filter: FilterType) -> RgbaImage {
+        let Self { image, orientation, _held } = self;
+        let (width, height) = (image.width(), image.height());
+        let (width, height) = match is_turned(orientation) {
+            false => fitting(width, height, width_max, height_max),
+            true => {
+                let (shown_width, shown_height) = fitting(height, width, width_max, height_max);
+                (shown_height, shown_width)
+            }
+        };
+        rotated(resized(image, width, height, filter), orientation)
+    }
+}
+
+fn rotated(image: RgbaImage, orientation: Orientation) -> RgbaImage {
+    let mut image = DynamicImage::ImageRgba8(image);
     image.apply_orientation(orientation);
-    Ok(image)
+    image.into_rgba8()
 }
 
 /// The center square, `side` pixels wide, enlarged if necessary. Of a much larger image only the reduced one is copied.

@@ -43,7 +43,9 @@ async fn large_answers_are_compressed_where_the_client_accepts_it() {
         assert_eq!(registered["result"], "success");
         assert!(registered["realm_users"].as_array().is_some_and(|users| users.len() > 5));
     }
-    for accepted in [None, Some("identity"), Some("br"), Some("gzip;q=0, identity")] {
+    for accepted in
+        [None, Some("identity"), Some("br"), Some("gzip;q=0, identity"), Some("gzip;q=0, br, deflate")]
+    {
         let registered = ask(&iago, Method::POST, "/register", accepted).await;
         assert_eq!(encoding(registered.headers()), None, "{accepted:?}");
         assert!(registered.headers().contains_key("content-length"));

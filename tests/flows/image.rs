@@ -44,6 +44,19 @@ async fn variable_starts_a_development_server_that_is_healthy() {
 }
 
 #[test]
+fn arguments_reach_the_development_server() {
+    // The address cannot be used either, but the configuration is read first.
+    let output = entrypoint()
+        .args(["serve", "--config", "/nonexistent/millstream.toml"])
+        .env("MILLSTREAM_MODE", "dev")
+        .env("MILLSTREAM_LISTEN", "nowhere")
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && said.contains("/nonexistent/millstream.toml"), "{said}");
+}
+
+#[test]
 fn other_commands_are_passed_on() {
     let output = entrypoint()
         .args(["realm", "create", "--help"])

@@ -203,6 +203,10 @@ fn second_import_of_a_subdomain_is_refused() {
     let (done, text) = import(&export, &data);
     assert!(!done && text.contains("an organization with this subdomain exists already"), "{text}");
     let (source, folder) = (export.display().to_string(), data.display().to_string());
+    let wrong = ["import", "zulip", &source, "--data", &folder, "--subdomain", "Bad_Sub"];
+    let (status, text) = ServerProcess::run(&wrong);
+    let expected = "`Bad_Sub` cannot be a subdomain: it has at most 40 characters";
+    assert!(!status.success() && text.contains(expected), "{text}");
     let second = ["import", "zulip", &source, "--data", &folder, "--subdomain", "second"];
     let (status, text) = ServerProcess::run(&second);
     assert!(status.success() && text.contains("Imported Acme with 7 messages"), "{text}");

@@ -195,6 +195,22 @@ async fn workspace_is_carried_over() {
         state["subscriptions"].as_array().expect("channels").iter().find(|one| one["name"] == "board");
     assert_eq!(private.expect("the channel")["invite_only"], true);
     assert_eq!(gwen.post("/register", &[]).ok().await["is_guest"], true);
+    expect_joined(&olga).await;
+}
+
+/// People joined with their first message, those without one when they were imported.
+async fn expect_joined(olga: &TestUser) {
+    let answer = olga.get("/users", &[]).ok().await;
+    let all = answer["members"].as_array().expect("people");
+    let joined = |id: u64| {
+        let person = all.iter().find(|one| one["user_id"] == id).expect("the person");
+        person["date_joined"].as_str().expect("a time").to_owned()
+    };
+    assert!(joined(1).starts_with("2023-11-15T01:00:50"), "{}", joined(1));
+    let gone = all.iter().find(|one| one["full_name"] == "Gone").expect("the person");
+    let gone = gone["date_joined"].as_str().expect("a time");
+    assert!(gone > "2024", "{gone}");
+    assert!(all.iter().all(|one| one["date_joined"].as_str().is_some_and(|at| at > "2023-11")), "{all:?}");
 }
 
 #[test]

@@ -287,6 +287,9 @@ fn refused_names_and_addresses_are_explained() {
     }
     assert_eq!(case.done(&["outbox"]), "There are no pending deliveries, and none that were given up.\n");
     assert_eq!(case.json(&["outbox"]), json!([]));
+    assert_eq!(case.json(&["outbox", "list", "--realm", "-"]), json!([]));
+    let (is_done, words) = case.run(&["outbox", "--realm", "beta"]);
+    assert!(!is_done && words.contains("there is no organization `beta`"), "{words}");
     let of_future = ["audit", "--since", "2999-01-01"];
     let expected = "There are no administrative acts since 2999-01-01 00:00:00 UTC.\n";
     assert_eq!((case.done(&of_future).as_str(), case.json(&of_future)), (expected, json!([])));

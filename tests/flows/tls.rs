@@ -214,6 +214,10 @@ async fn health_check_trusts_only_the_configured_certificate() {
     let other = Case::new();
     let (status, text) = check(&other.settings());
     assert!(!status.success() && text.contains("another certificate than tls.cert_file"), "{text}");
+    let plain = || ServerProcess::run_in(&["health", "--address", &address], &[]);
+    let (status, text) = tokio::task::block_in_place(plain);
+    assert!(!status.success() && text.contains("This port speaks HTTPS"), "{text}");
+    assert!(text.contains("name the configuration of the server with --config"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -105,6 +105,11 @@ async fn outbox_command_lists_pending_and_failed() {
     assert_eq!(lines.len(), 2, "{said}");
     assert!(lines[0].contains("waiting") && lines[1].contains("given up"), "{said}");
     assert!(lines[1].contains("no such user"), "{said}");
+    assert!(
+        lines[0].contains("later@elsinore.example") && lines[1].contains("nobody@elsinore.example"),
+        "{said}"
+    );
+    assert!(lines[0].contains("no server runs that is configured to deliver it"), "{said}");
 }
 
 /// A hanging delivery does not delay the shutdown: it is aborted, and repeated after the next start.

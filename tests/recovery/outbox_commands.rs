@@ -14,12 +14,17 @@ fn outbox(data: &Path, args: &[&str]) -> (bool, String) {
     (status.success(), text)
 }
 
-/// The jobs with their state, as `outbox list` shows them.
-fn jobs(data: &Path) -> Vec<(u64, String)> {
+/// The rows of `outbox list`.
+fn rows(data: &Path) -> Value {
     let (is_done, text) = outbox(data, &["list", "--output", "json"]);
     assert!(is_done, "{text}");
     let line = text.lines().find(|line| line.starts_with('[')).expect("JSON");
-    let rows: Value = serde_json::from_str(line).expect("JSON");
+    serde_json::from_str(line).expect("JSON")
+}
+
+/// The jobs with their state.
+fn jobs(data: &Path) -> Vec<(u64, String)> {
+    let rows = rows(data);
     let row = |row: &Value| {
         (row["job"].as_u64().expect("an id"), row["state"].as_str().expect("a state").to_owned())
     };
@@ -90,6 +95,10 @@ async fn dropped_mail_is_never_sent() {
         text.contains("failed, it is attempted again: ").then_some(())
     })
     .await;
+    let listed = rows(&data);
+    assert_eq!(listed[0]["recipient"], "one@elsinore.example", "{listed}");
+    let is_tried = |row: &Value| row["reason"].is_string() && row["next_attempt"].is_string();
+    assert!(listed.as_array().is_some_and(|rows| rows.iter().any(is_tried)), "{listed}");
     let waiting = jobs(&data);
     assert!(waiting.len() == 2 && waiting.iter().all(|(_, state)| state == "waiting"), "{waiting:?}");
     let (is_done, text) = outbox(&data, &["drop", &waiting[0].0.to_string()]);

@@ -50,6 +50,28 @@ async fn body_of_ten_megabytes_is_refused() {
 }
 
 #[tokio::test]
+async fn compressed_body_is_refused() {
+    let t = stage(&[]).await;
+    let person = t.user("desdemona");
+    let credentials = format!("{}:{}", person.email, person.key);
+    let credentials = base64::engine::general_purpose::STANDARD.encode(credentials);
+    for (coding, status) in [("gzip", 415), ("br, identity", 415), ("identity", 200), ("UTF-8", 200)] {
+        let mut wire = RawConnection::connect(&t.url).await;
+        wire.write(format!(
+            "POST /api/v1/messages/render HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic {credentials}\r\n\
+             Content-Type: application/x-www-form-urlencoded\r\nContent-Encoding: {coding}\r\nContent-Length: 9\r\n\
+             Connection: close\r\n\r\ncontent=x"
+        ))
+        .await;
+        let answer = wire.read_to_end().await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{coding}: {answer}");
+        let refusal = format!("Request bodies must not be compressed (Content-Encoding: {coding})");
+        assert_eq!(answer.contains(&refusal), status == 415, "{coding}: {answer}");
+    }
+    assert_healthy(&person).await;
+}
+
+#[tokio::test]
 async fn truncated_request_changes_nothing() {
     let t = stage(&[]).await;
     let (before, person) = (state(&t).await, t.with_session(&t.user("desdemona")).await);

@@ -1,7 +1,7 @@
 //! What is remembered of deliveries in memory, for the operator: failed attempts, and jobs that replaced others.
 
 use model::job::JobOutcome;
-use model::{Fact, JobFact, JobId, Sequence};
+use model::{Fact, JobFact, JobId, Sequence, Timestamp};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 
@@ -16,6 +16,8 @@ pub struct FailedAttempts {
     pub count: u32,
     /// The reason of the last failure, without secrets.
     pub why: String,
+    /// When the next attempt is due.
+    pub next: Timestamp,
 }
 
 /// The failed attempts of pending jobs, and the newest replaced jobs. Both are lost when the server stops.
@@ -26,10 +28,10 @@ pub(crate) struct Attempts {
 }
 
 impl Attempts {
-    /// Remembers why the last attempt of a job failed.
-    pub fn failed(&self, job: JobId, count: u32, why: &str) {
+    /// Remembers why the last attempt of a job failed, and when the next one is due.
+    pub fn failed(&self, job: JobId, count: u32, why: &str, next: Timestamp) {
         let why = why.chars().take(WHY_CHARS_MAX).collect();
-        self.failed.lock().insert(job, FailedAttempts { count, why });
+        self.failed.lock().insert(job, FailedAttempts { count, why, next });
     }
 
     /// Forgets an ended job.
@@ -70,17 +72,17 @@ impl Attempts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::UserId;
     use model::job::{MailTask, Task};
-    use model::{Timestamp, UserId};
 
     #[test]
     fn last_failure_is_remembered_until_the_job_ends() {
         let attempts = Attempts::default();
         assert_eq!(attempts.of(JobId(1)), None);
-        attempts.failed(JobId(1), 1, "refused");
-        attempts.failed(JobId(1), 2, &"é".repeat(1_000));
+        attempts.failed(JobId(1), 1, "refused", Timestamp(10));
+        attempts.failed(JobId(1), 2, &"é".repeat(1_000), Timestamp(20));
         let last = attempts.of(JobId(1)).unwrap();
-        assert_eq!((last.count, last.why.chars().count()), (2, WHY_CHARS_MAX));
+        assert_eq!((last.count, last.why.chars().count(), last.next), (2, WHY_CHARS_MAX, Timestamp(20)));
         attempts.ended(JobId(1));
         assert_eq!(attempts.of(JobId(1)), None);
     }

@@ -177,7 +177,8 @@ impl Worker {
             again_in_secs = wait_millis / 1000,
             "not delivered"
         );
-        self.realm.outbox.attempts.failed(job.id, tries, why);
+        let next = Timestamp(self.realm.clock.now().0.saturating_add(wait_millis));
+        self.realm.outbox.attempts.failed(job.id, tries, why, next);
         let now = self.steady_now();
         self.change(|schedule| schedule.retry(job.id, now, wait_millis));
     }

@@ -7,12 +7,24 @@ use memchr::memmem::{self, Finder};
 
 /// Longest boundary accepted, in bytes. RFC 2046 allows 70.
 pub(super) const BOUNDARY_BYTES_MAX: usize = 200;
+/// Maximum size of the headers of a part of a body with a file.
+pub(in crate::http) const HEADERS_BYTES_MAX: usize = 16 << 10;
+/// Maximum number of parts of a body with a file.
+const PARTS_MAX: usize = 1000;
 /// Ends the headers of a part.
 const HEADERS_END: &[u8] = b"\r\n\r\n";
 
 /// The error for a body that does not follow its boundary.
 pub(in crate::http) fn malformed() -> ApiError {
     ApiError::bad_request("Malformed multipart body")
+}
+
+/// Refuses a part beyond the maximum of a body with a file. `count` includes it.
+pub(in crate::http) fn check_part_count(count: usize) -> Result<(), ApiError> {
+    match count <= PARTS_MAX {
+        true => Ok(()),
+        false => Err(ApiError::bad_request(format!("Too many parts (maximum {PARTS_MAX})."))),
+    }
 }
 
 /// What a part is, by its headers.

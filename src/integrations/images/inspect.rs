@@ -109,7 +109,7 @@ fn too_large() -> ImageError {
 }
 
 /// Whether width and height change places.
-fn is_turned(orientation: Orientation) -> bool {
+pub(super) fn is_turned(orientation: Orientation) -> bool {
     match orientation {
         Orientation::Rotate90
         | Orientation::Rotate270

@@ -161,4 +161,50 @@ fn decompression_bombs_are_refused_by_their_header() {
         assert_eq!(emoji(&bomb(width, height), None).err(), Some(ImageRefusal::TooLarge), "{width}x{height}");
     }
     assert_eq!(emoji(&moving(4000, 4000, 5), None).err(), Some(ImageRefusal::TooLarge), "all of it counts");
+    // With 16 bits a color, fewer pixels are as many bytes.
+    let mut deep = bomb(1, 50_000_000);
+    deep[24] = 16;
+    let checksum = checksum(&deep[12..29]);
+    deep[29..33].copy_from_slice(&checksum);
+    assert_eq!(logo(&deep, None).err(), Some(ImageRefusal::TooLarge));
+}
+
+#[test]
+fn decoded_bytes_are_held_while_the_image_is_in_memory() {
+    let decoded = DecodedBytes::new(1_000_000);
+    let image = decode_within(&halves(40, 20, ImageFormat::Png), None, &decoded).unwrap();
+    assert_eq!(decoded.used(), 40 * 20 * 3);
+    let other = decode_within(&halves(10, 10, ImageFormat::Jpeg), None, &decoded).unwrap();
+    assert_eq!(decoded.used(), 40 * 20 * 3 + 10 * 10 * 3);
+    assert_eq!(other.fitted(5, 5, FilterType::Triangle).dimensions(), (5, 5));
+    drop(image);
+    let broken = halves(60, 60, ImageFormat::Png);
+    assert!(decode_within(&broken[..broken.len() / 2], Some("image/png"), &decoded).is_err());
+    assert_eq!(decoded.used(), 0);
+}
+
+#[test]
+fn rotated_images_are_reduced_before_they_are_copied() {
+    for orientation in 1..=8 {
+        let (width, height) = if orientation < 5 { (80, 40) } else { (40, 80) };
+        let image = decode(&turned(400, 200, orientation), None).unwrap();
+        assert_eq!((image.image.width(), image.image.height()), (400, 200), "as it is stored");
+        let square = image.square(50);
+        let fitted = image.fitted(80, 80, FilterType::Triangle);
+        assert_eq!(fitted.dimensions(), (width, height), "{orientation}");
+        // The red half is the left, right, upper or lower one.
+        let is_red = |image: &RgbaImage, x: u32, y: u32| {
+            let pixel = image.get_pixel(image.width() * x / 10, image.height() * y / 10);
+            pixel[0] > 200 && pixel[2] < 60
+        };
+        let (x, y) = match orientation {
+            1 | 4 => (1, 5),
+            2 | 3 => (9, 5),
+            5 | 6 => (5, 1),
+            _ => (5, 9),
+        };
+        for image in [&square, &fitted] {
+            assert!(is_red(image, x, y) && !is_red(image, 10 - x, 10 - y), "{orientation}");
+        }
+    }
 }

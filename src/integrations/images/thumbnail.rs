@@ -1,7 +1,11 @@
 //! Thumbnails of uploaded images: WebP without metadata, rotated by the EXIF orientation, at most 840 × 560 pixels.
 
+use super::memory::DECODED;
 use super::webp::{self, EncodedFrame};
-use super::{FRAMES_MAX, ImageRefusal, PIXELS_MAX, check_size, decode, fitting, format_of, frames, resized};
+use super::{
+    FRAME_PIXEL_BYTES, FRAMES_MAX, ImageRefusal, PIXELS_MAX, check_size, decode, fitting, format_of, frames,
+    resized,
+};
 use image::imageops::FilterType;
 use image::{DynamicImage, Frame};
 
@@ -62,9 +66,7 @@ pub fn make(bytes: &[u8], format: ThumbnailFormat) -> Result<Vec<u8>, ImageRefus
     {
         return Ok(animation);
     }
-    let image = decode(bytes, None)?;
-    let (width, height) = fitting(image.width(), image.height(), WIDTH_MAX, HEIGHT_MAX);
-    webp::still(resized(image, width, height, FILTER))
+    webp::still(decode(bytes, None)?.fitted(WIDTH_MAX, HEIGHT_MAX, FILTER))
 }
 
 /// The animation; none if there are not two frames that can be decoded within the limits.
@@ -73,6 +75,7 @@ fn animation(bytes: &[u8]) -> Result<Option<Vec<u8>>, ImageRefusal> {
     check_size(bytes, format)?;
     // The size of the frames depends on their number.
     let Some((counted, pixels)) = frames(bytes, format)? else { return Ok(None) };
+    let _held = DECODED.hold(pixels * FRAME_PIXEL_BYTES);
     let count_max = usize::try_from(PIXELS_MAX / pixels.max(1)).unwrap_or(usize::MAX).min(FRAMES_MAX);
     let count = counted.take(count_max).take_while(Result::is_ok).count();
     if count < 2 {

@@ -167,6 +167,7 @@ impl Conversion {
             return Ok(());
         }
         self.messages = id;
+        self.people.wrote(sender, at);
         self.report.carry(messages::TABLE, 1);
         let (recipient, topic) = match place {
             SlackDestination::Channel(position) => {
@@ -261,14 +262,15 @@ impl Conversion {
         }
         let mut tables = TableWriter::new(&self.to)?;
         let first = self.places.channels.iter().map(|channel| channel.created).filter(|at| *at > 0.0);
-        let created = first.reduce(f64::min).unwrap_or(1.0);
+        // Without one, the organization is created when it is imported.
+        let created = first.chain(self.people.first_message()).reduce(f64::min);
         let name = request.name.as_deref().unwrap_or("Imported from Slack");
         tables.table(
             "zerver_realm",
             [json!({"id": 1, "name": name, "string_id": "", "description": "",
             "date_created": created, "deactivated": false})],
         )?;
-        tables.table("zerver_userprofile", self.people.rows(created))?;
+        tables.table("zerver_userprofile", self.people.rows())?;
         tables.table("zerver_client", [json!({"id": 1, "name": "Slack import"})])?;
         self.place_tables(&mut tables)?;
         tables.spooled("zerver_reaction", self.reactions, self.reaction_count)?;
@@ -281,14 +283,18 @@ impl Conversion {
     fn place_tables(&self, tables: &mut TableWriter) -> Result<(), TransferError> {
         let channels = &self.places.channels;
         let groups = || self.places.conversations.iter().filter(|conversation| conversation.people.len() > 2);
-        tables.table("zerver_stream", channels.iter().map(|channel| {
-            json!({
-                "id": channel.id, "realm": 1, "name": channel.name, "description": channel.description,
-                "date_created": channel.created, "creator": channel.creator, "deactivated": channel.is_archived,
-                "invite_only": channel.is_private, "history_public_to_subscribers": !channel.is_private,
-                "is_web_public": false, "recipient": channel.recipient,
-            })
-        }))?;
+        tables.table(
+            "zerver_stream",
+            channels.iter().map(|channel| {
+                let created = Some(channel.created).filter(|at| *at > 0.0);
+                json!({
+                    "id": channel.id, "realm": 1, "name": channel.name, "description": channel.description,
+                    "date_created": created, "creator": channel.creator, "deactivated": channel.is_archived,
+                    "invite_only": channel.is_private, "history_public_to_subscribers": !channel.is_private,
+                    "is_web_public": false, "recipient": channel.recipient,
+                })
+            }),
+        )?;
         let defaults = channels.iter().filter(|channel| {
             !channel.is_private && !channel.is_archived && DEFAULTS.contains(&&*channel.name)
         });

@@ -1,6 +1,7 @@
 //! Messages of a day: which are carried over, where, and with which text.
 
-use super::mrkdwn::{Names, emoji_name, to_markdown};
+use super::emoji::emoji_name;
+use super::mrkdwn::{Names, to_markdown};
 use super::people::{People, Profile};
 use super::places::Places;
 use crate::transfer::report::Report;
@@ -133,7 +134,7 @@ pub fn seconds(ts: &str) -> Option<f64> {
 }
 
 /// A reaction of a message: user, name, code.
-pub type ReactionOf = (u32, String, &'static str);
+pub type ReactionOf = (u32, &'static str, &'static str);
 
 impl SlackMessage {
     /// Why the message is left out; none if it is carried over.
@@ -192,13 +193,14 @@ impl SlackMessage {
             report.read(REACTIONS, reaction.users.len() as u64);
             let known = emoji_name(&reaction.name);
             let Some((name, code)) = known.and_then(|name| Some((name, rules::emoji::code_of(name)?))) else {
-                report.leave_out(REACTIONS, "with an emoji of the workspace", reaction.users.len() as u64);
+                let why = "with an emoji of the workspace, or one that is not known here";
+                report.leave_out(REACTIONS, why, reaction.users.len() as u64);
                 continue;
             };
             for user in &reaction.users {
                 match people.known(user) {
                     Some(user) if !found.iter().any(|(known, _, other)| (*known, *other) == (user, code)) => {
-                        found.push((user, name.to_owned(), code));
+                        found.push((user, name, code));
                         report.carry(REACTIONS, 1);
                     }
                     Some(_) => report.leave_out(REACTIONS, "the same twice", 1),

@@ -7,6 +7,7 @@
 mod archive;
 mod convert;
 mod downloads;
+mod emoji;
 mod messages;
 mod mrkdwn;
 mod people;

@@ -1,36 +1,14 @@
 //! Slack's markup as Markdown: links, mentions, bold, italic, strikethrough; code is kept.
 
+use super::emoji::emoji_name;
 use super::people::People;
 use super::places::Places;
-use rules::emoji::code_of;
-
-/// Names of emoji that differ.
-const EMOJI: [(&str, &str); 8] = [
-    ("simple_smile", "smile"),
-    ("slightly_smiling_face", "slight_smile"),
-    ("hugging_face", "hug"),
-    ("thinking_face", "thinking"),
-    ("man-shrugging", "shrug"),
-    ("woman-shrugging", "shrug"),
-    ("white_check_mark", "check"),
-    ("heavy_check_mark", "check_mark"),
-];
 
 /// What names mean.
 #[derive(Clone, Copy)]
 pub struct Names<'n> {
     pub people: &'n People,
     pub places: &'n Places,
-}
-
-/// The name here of an emoji of Slack, without its skin tone; none if it is not known.
-pub fn emoji_name(name: &str) -> Option<&str> {
-    let name = name.split("::").next().unwrap_or(name);
-    if code_of(name).is_some() {
-        return Some(name);
-    }
-    let other = EMOJI.iter().find(|(slack, _)| *slack == name).map(|(_, here)| *here);
-    other.filter(|name| code_of(name).is_some())
 }
 
 /// A text as Markdown.
@@ -266,16 +244,10 @@ mod tests {
             ("&gt; quoted *text*", "> quoted **text**"),
             ("• one\n• two", "* one\n* two"),
             (":+1::skin-tone-3: 10:30:00 :unknown_thing:", ":+1: 10:30:00 :unknown_thing:"),
+            (":thumbsup: :flag-de: :cat:", ":+1: :flag_germany: :kitten:"),
             ("open ` mark and <broken", "open ` mark and <broken"),
         ] {
             assert_eq!(translated(slack), markdown, "{slack}");
-        }
-    }
-
-    #[test]
-    fn renamed_emoji_exist_here() {
-        for (slack, here) in EMOJI {
-            assert!(code_of(here).is_some(), "{slack}: {here}");
         }
     }
 }

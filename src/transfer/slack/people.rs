@@ -52,6 +52,8 @@ struct Account {
     is_active: bool,
     is_bot: bool,
     timezone: String,
+    /// The time of the first message, in Unix seconds; none before it is converted.
+    first_message: Option<f64>,
 }
 
 /// All accounts by id; ids are positions, counted from 1.
@@ -122,8 +124,16 @@ impl People {
         let email = known.unwrap_or_else(|| format!("{}@{}", slack_id.to_lowercase(), self.domain));
         self.emails.insert(email.clone());
         *self.names.entry(name.clone()).or_default() += 1;
-        let mut account =
-            Account { name, email, role: 400, is_active: false, is_bot: false, timezone: String::new() };
+        let timezone = String::new();
+        let mut account = Account {
+            name,
+            email,
+            role: 400,
+            is_active: false,
+            is_bot: false,
+            timezone,
+            first_message: None,
+        };
         adjust(&mut account);
         self.accounts.push(account);
         let id = self.accounts.len() as u32;
@@ -149,6 +159,19 @@ impl People {
         self.add(slack_id, [name], None, |account| account.is_bot = is_bot)
     }
 
+    /// Takes the time of a message, in Unix seconds: accounts have joined with their first one.
+    pub fn wrote(&mut self, id: u32, at: f64) {
+        let position = (id as usize).checked_sub(1);
+        if let Some(account) = position.and_then(|position| self.accounts.get_mut(position)) {
+            account.first_message = Some(account.first_message.map_or(at, |first| first.min(at)));
+        }
+    }
+
+    /// The time of the first message of all, in Unix seconds.
+    pub fn first_message(&self) -> Option<f64> {
+        self.accounts.iter().filter_map(|account| account.first_message).reduce(f64::min)
+    }
+
     /// A mention; with the id if several have the name.
     pub fn mention(&self, slack_id: &str) -> Option<String> {
         let id = self.known(slack_id)?;
@@ -164,15 +187,15 @@ impl People {
         1..=self.accounts.len() as u32
     }
 
-    /// The rows of the table of users.
-    pub fn rows(&self, created: f64) -> impl Iterator<Item = Value> {
+    /// The rows of the table of users. Those who wrote nothing join when the organization is imported.
+    pub fn rows(&self) -> impl Iterator<Item = Value> {
         let owner = self.accounts.iter().position(|account| account.role == 100).map(|position| position + 1);
         (1..).zip(&self.accounts).map(move |(id, account)| {
             json!({
                 "id": id, "realm": 1, "delivery_email": account.email, "email": account.email,
                 "full_name": account.name, "role": account.role, "is_active": account.is_active,
                 "is_bot": account.is_bot, "bot_type": account.is_bot.then_some(1),
-                "bot_owner": owner.filter(|_| account.is_bot), "date_joined": created,
+                "bot_owner": owner.filter(|_| account.is_bot), "date_joined": account.first_message,
                 "timezone": account.timezone, "avatar_source": "G", "avatar_version": 1,
             })
         })

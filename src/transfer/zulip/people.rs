@@ -5,9 +5,7 @@ use super::settings::user_settings;
 use crate::transfer::rows::Row;
 use actors::SYSTEM_BOTS;
 use model::bot::{WebhookInterface, WebhookService};
-use model::{
-    Bot, BotConfig, BotIntegration, BotKind, Fact, Role, SettingValue, Timestamp, User, UserFact, UserId,
-};
+use model::{Bot, BotConfig, BotIntegration, BotKind, Fact, Role, SettingValue, User, UserFact, UserId};
 use rules::accounts::{CAN_CHANGE_USER_EMAILS, CAN_CREATE_USERS};
 use std::collections::{BTreeMap, HashSet};
 
@@ -68,7 +66,7 @@ impl Builder<'_> {
             self.report.change("accounts with an unknown role became members", 1);
             Role::Member
         });
-        let joined = row.time("date_joined").unwrap_or(Timestamp(0));
+        let joined = row.time("date_joined").unwrap_or(self.now);
         let mut user = User::new(UserId(id), email, row.text("full_name"), role, joined);
         user.is_active = row.flag("is_active").unwrap_or(true) && !row.is("is_mirror_dummy");
         user.avatar_version = row.id("avatar_version").unwrap_or(1).max(1);

@@ -90,8 +90,10 @@ async fn upload_malformed_multipart() {
     }
     let part = "--xyz\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n";
     let many = format!("{}--xyz--\r\n", part.repeat(1001));
-    let call = iago.send_body(reqwest::Method::POST, "/users/me/avatar", kind, many.into());
-    call.bad("Too many parts (maximum 1000).").await;
+    for path in ["/users/me/avatar", "/user_uploads"] {
+        let call = iago.send_body(reqwest::Method::POST, path, kind, many.clone().into());
+        call.bad("Too many parts (maximum 1000).").await;
+    }
     // An empty file field, as browsers send it when no file was chosen.
     let empty = "--xyz\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\"\r\n\r\n\r\n--xyz--\r\n";
     for body in [empty, ""] {
