@@ -28,6 +28,9 @@ pub(crate) const SECRET: &str = "secret";
 /// The file that detects that the secret was replaced.
 pub(crate) const FINGERPRINT: &str = "secret.fingerprint";
 
+/// The file that names the organization of an unfinished import, which is not served.
+pub const IMPORT: &str = "import";
+
 /// Files that an interrupted first start may leave in a folder that has no `format` yet.
 const STARTED: [&str; 9] = [
     "lock",

@@ -7,7 +7,7 @@
 //! interrupted import goes on.
 
 use super::Server;
-use super::import_file::{IMPORT_FILE, IMPORT_REMEDY, ImportOrigin, UnfinishedImport, note, remove};
+use super::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport, note, remove};
 use crate::bootstrap::check_subdomain;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use storage::folder::IMPORT;
 use storage::log::{FrameBytes, LogError, RealmLog, Ticket};
 use storage::{StoreError, View};
 
@@ -40,7 +41,7 @@ pub struct BulkWriter {
 impl Server {
     /// Whether a data folder has an import that is not finished.
     pub fn has_unfinished_import(data: &Path) -> bool {
-        data.join(IMPORT_FILE).exists()
+        data.join(IMPORT).exists()
     }
 
     /// Begins to write an organization, or goes on with the unfinished one of the same `source`. `wanted` is its id if no

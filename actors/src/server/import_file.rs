@@ -14,9 +14,7 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
-
-/// Name of the file that names the organization of an unfinished import.
-pub(super) const IMPORT_FILE: &str = "import";
+use storage::folder::IMPORT;
 
 /// What the operator can do about an unfinished import.
 pub const IMPORT_REMEDY: &str =
@@ -87,7 +85,7 @@ impl UnfinishedImport {
 /// # Errors
 /// `Storage` when the file cannot be read or is not valid.
 pub(super) fn unfinished(folder: &Path) -> Result<Option<UnfinishedImport>, DomainError> {
-    let path = folder.join(IMPORT_FILE);
+    let path = folder.join(IMPORT);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -106,7 +104,7 @@ fn failed(path: &Path, error: &std::io::Error) -> DomainError {
 
 /// Writes the file, which is complete as soon as it exists.
 pub(super) fn note(folder: &Path, unfinished: &UnfinishedImport) -> Result<(), DomainError> {
-    let (path, new) = (folder.join(IMPORT_FILE), folder.join("import.new"));
+    let (path, new) = (folder.join(IMPORT), folder.join("import.new"));
     let write = || {
         let mut file = File::create(&new)?;
         file.write_all(unfinished.text().as_bytes())?;
@@ -119,7 +117,7 @@ pub(super) fn note(folder: &Path, unfinished: &UnfinishedImport) -> Result<(), D
 
 /// Removes the file. Durable when this returns.
 pub(super) fn remove(folder: &Path) -> Result<(), DomainError> {
-    let path = folder.join(IMPORT_FILE);
+    let path = folder.join(IMPORT);
     let removed = fs::remove_file(&path).and_then(|()| File::open(folder)?.sync_all());
     removed.map_err(|error| failed(&path, &error))
 }

@@ -8,7 +8,7 @@ use super::{Backups, copy, manifest};
 use crate::base;
 use crate::checkpoint;
 use crate::error::StoreError;
-use crate::folder::{DataFolder, FINGERPRINT, SECRET};
+use crate::folder::{DataFolder, FINGERPRINT, IMPORT, SECRET};
 use crate::instance::Instance;
 use crate::log::{self, LogError};
 use crate::relocations;
@@ -61,7 +61,7 @@ impl Backups {
             manifest: Manifest { at: now, ..Manifest::default() },
             done: BackedUp { at: now, ..BackedUp::default() },
         };
-        for name in ["format", SECRET, FINGERPRINT, relocations::FILE, "development"] {
+        for name in ["format", SECRET, FINGERPRINT, relocations::FILE, IMPORT, "development"] {
             if data.join(name).exists() {
                 adding.add(name, None)?;
             }
