@@ -45,6 +45,8 @@ pub struct Machine {
 pub struct ScenarioResult {
     pub name: String,
     pub about: String,
+    /// Whether sends are described as durable, and the server was started without syncing its writes.
+    pub lacks_sync: bool,
     pub phases: Vec<PhaseResult>,
     pub baselines: Baselines,
     /// The expectations, and whether they were met.

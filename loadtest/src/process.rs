@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::time::{clock_getcpuclockid, clock_gettime};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 use tokio::process::{Child, Command};
 
@@ -30,21 +31,12 @@ fn parse_resident(status: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// CPU time of a process so far, user and system (`/proc/PID/stat`).
+/// CPU time of a process so far, user and system, with that of threads that have ended. From the scheduler, in nanoseconds:
+/// `/proc/PID/stat` counts ticks of 10 ms, which is more than a short phase takes.
 pub fn cpu_time(pid: u32) -> Option<Duration> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let ticks = parse_cpu_ticks(&stat)?;
-    let per_sec = rustix::param::clock_ticks_per_second().max(1);
-    Some(Duration::from_micros(ticks * 1_000_000 / per_sec))
-}
-
-fn parse_cpu_ticks(stat: &str) -> Option<u64> {
-    // The second field is the program's name in parentheses, and may contain any character.
-    let (_, rest) = stat.rsplit_once(')')?;
-    let mut fields = rest.split_whitespace().skip(11);
-    let user: u64 = fields.next()?.parse().ok()?;
-    let system: u64 = fields.next()?.parse().ok()?;
-    Some(user + system)
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
+    let clock = clock_getcpuclockid(pid).ok()?;
+    Some(clock_gettime(clock).ok()?.into())
 }
 
 /// A process id from the command line, if there is a process that can be read.
@@ -219,12 +211,19 @@ mod tests {
     fn proc_files_are_read() {
         assert_eq!(parse_resident("Name:\tx\nVmRSS:\t    1234 kB\n"), Some(1234 * 1024));
         assert_eq!(parse_resident("Name:\tx\n"), None);
-        let stat = "7 (a) b) S 1 7 7 0 -1 4194560 1 2 3 4 25 17 0 0 20 0 1 0";
-        assert_eq!(parse_cpu_ticks(stat), Some(42));
         let own = std::process::id();
         assert!(resident_bytes(own).unwrap() > 100_000);
-        assert!(cpu_time(own).is_some());
         assert_eq!(resident_bytes(u32::MAX), None);
+    }
+
+    #[test]
+    fn cpu_time_is_finer_than_a_tick() {
+        let tick = Duration::from_micros(1_000_000 / rustix::param::clock_ticks_per_second().max(1));
+        let own = std::process::id();
+        let times: Vec<Duration> = (0..100).filter_map(|_| cpu_time(own)).collect();
+        assert!(times.is_sorted() && times.len() == 100, "{times:?}");
+        assert!(times.iter().any(|time| time.as_nanos() % tick.as_nanos() != 0), "{times:?}");
+        assert_eq!(cpu_time(u32::MAX), None);
     }
 
     #[test]

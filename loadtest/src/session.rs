@@ -76,8 +76,11 @@ impl Session {
     /// Runs one scenario on its server. An error in its first phase or before is the error of the run.
     pub async fn run_scenario(&self, scenario: &Scenario) -> Result<ScenarioRun, LoadError> {
         let needs = if self.baselines { Needs::of(scenario) } else { Needs::default() };
-        if let Some(warning) = warn_of_sync(self.spawn.as_deref(), scenario) {
-            eprintln!("warning: {warning}");
+        if lacks_sync(self.spawn.as_deref(), scenario) {
+            eprintln!(
+                "warning: {} measures durable sends, and `dev` without --data does not sync: add --data FOLDER to --spawn",
+                scenario.name
+            );
         }
         let mut rounds = Rounds::default();
         let mut progress = Progress::default();
@@ -107,6 +110,7 @@ impl Session {
         let result = ScenarioResult {
             name: scenario.name.clone(),
             about: scenario.about.clone(),
+            lacks_sync: lacks_sync(self.spawn.as_deref(), scenario),
             phases,
             baselines,
             verdicts,
@@ -248,15 +252,9 @@ impl Session {
     }
 }
 
-/// Why sends that are described as durable are not, if the command of the server says so.
-fn warn_of_sync(spawn: Option<&str>, scenario: &Scenario) -> Option<String> {
-    let unsynced = scenario.says_durable() && spawn.is_some_and(leaves_sync_out);
-    unsynced.then(|| {
-        format!(
-            "{} measures durable sends, and `dev` without --data does not sync: add --data FOLDER to --spawn",
-            scenario.name
-        )
-    })
+/// Whether sends that are described as durable are not, as the command of the server says.
+fn lacks_sync(spawn: Option<&str>, scenario: &Scenario) -> bool {
+    scenario.says_durable() && spawn.is_some_and(leaves_sync_out)
 }
 
 /// Explains what to do where no server listens.
@@ -360,12 +358,11 @@ mod tests {
 
     #[test]
     fn durable_sends_need_a_server_that_syncs() {
-        let warning = |spawn, name| warn_of_sync(spawn, &Scenario::load(name).unwrap());
-        let given = warning(Some("millstream dev"), "send_one").unwrap();
-        assert!(given.starts_with("send_one measures durable sends") && given.contains("--data"), "{given}");
-        assert_eq!(warning(Some("millstream dev"), "users_me"), None);
-        assert_eq!(warning(Some("millstream dev --data /tmp/load"), "send_one"), None);
-        assert_eq!(warning(None, "send_one"), None);
+        let lacks = |spawn, name| lacks_sync(spawn, &Scenario::load(name).unwrap());
+        assert!(lacks(Some("millstream dev"), "send_one"));
+        assert!(!lacks(Some("millstream dev"), "users_me"));
+        assert!(!lacks(Some("millstream dev --data /tmp/load"), "send_one"));
+        assert!(!lacks(None, "send_one"));
     }
 
     #[test]

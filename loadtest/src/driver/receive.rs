@@ -25,6 +25,8 @@ const OPENERS: usize = 64;
 /// After the last send: time without any event after which missing ones are given up.
 const DRAIN_SILENCE: Duration = Duration::from_secs(3);
 const DRAIN_WAIT: Duration = Duration::from_secs(60);
+/// Why a receipt fails whose content is not that of the message.
+const CHANGED: &str = "other content than was sent";
 /// How long to wait for surplus events once all have arrived.
 const DRAIN_AFTERWARDS: Duration = Duration::from_millis(100);
 
@@ -39,6 +41,8 @@ pub struct Receiver {
     last_event_id: i64,
     /// Message ids by channel, in order of arrival.
     seen: HashMap<u64, Vec<u64>>,
+    /// Messages without a time of sending, with their channel: those of others, or changed ones.
+    without_time: Vec<(u64, u64)>,
     duplicates: u64,
     out_of_order: u64,
     ended_early: bool,
@@ -123,6 +127,7 @@ impl Receiver {
             request: Vec::new(),
             last_event_id: registered.last_event_id,
             seen: channels.iter().map(|id| (*id, Vec::new())).collect(),
+            without_time: Vec::new(),
             duplicates: 0,
             out_of_order: 0,
             ended_early: false,
@@ -184,7 +189,8 @@ impl Receiver {
             }
             self.last_event_id = event.id;
             let Some(message) = &event.message else { continue };
-            let Some(seen) = message.stream_id.and_then(|id| self.seen.get_mut(&id)) else { continue };
+            let Some(channel) = message.stream_id else { continue };
+            let Some(seen) = self.seen.get_mut(&channel) else { continue };
             match note_message(seen, message.id) {
                 Arrival::New => {}
                 Arrival::Duplicate => {
@@ -193,11 +199,13 @@ impl Receiver {
                 }
                 Arrival::Late => self.out_of_order += 1,
             }
-            if let Some(sent) = parse_sent(&message.content, reception.epoch) {
-                reception.received.fetch_add(1, Ordering::Relaxed);
-                if sent <= now {
-                    reception.recorder.record_success(sent, bytes);
-                }
+            let Some(sent) = parse_sent(&message.content, reception.epoch) else {
+                self.without_time.push((channel, message.id));
+                continue;
+            };
+            reception.received.fetch_add(1, Ordering::Relaxed);
+            if sent <= now {
+                reception.recorder.record_success(sent, bytes);
             }
         }
         Ok(())
@@ -213,6 +221,13 @@ impl Receiver {
         }
         lost
     }
+}
+
+/// How many of the messages that were sent are among those that arrived without their time of sending, given as channel and id.
+fn changed(without_time: &[(u64, u64)], sent: &HashMap<u64, Vec<u64>>) -> usize {
+    let is_sent =
+        |(channel, id): &&(u64, u64)| sent.get(channel).is_some_and(|ids| ids.binary_search(id).is_ok());
+    without_time.iter().filter(is_sent).count()
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
@@ -244,6 +259,7 @@ pub struct Receivers {
     tasks: JoinSet<Receiver>,
     stop: watch::Sender<bool>,
     received: Arc<AtomicU64>,
+    recorder: Arc<Recorder>,
     pause: Duration,
 }
 
@@ -277,7 +293,7 @@ impl Receivers {
             };
             tasks.spawn(receiver.run(reception));
         }
-        Self { tasks, stop, received, pause }
+        Self { tasks, stop, received, recorder: recorder.clone(), pause }
     }
 
     /// Waits until `expected` messages have arrived in total, or none arrives any more.
@@ -300,7 +316,7 @@ impl Receivers {
         }
     }
 
-    /// Stops the receivers, and compares what they received with `sent`.
+    /// Stops the receivers, and compares what they received with `sent`: ids by channel, ascending.
     pub async fn finish(mut self, sent: &HashMap<u64, Vec<u64>>) -> Delivery {
         // If all receivers have ended already, the message has no recipient.
         let _ = self.stop.send(true);
@@ -311,6 +327,9 @@ impl Receivers {
             delivery.receivers += 1;
             delivery.deliveries += receiver.seen.values().map(|ids| ids.len() as u64).sum::<u64>();
             delivery.lost_events += receiver.lost(sent);
+            for _ in 0..changed(&receiver.without_time, sent) {
+                self.recorder.record_failure(CHANGED);
+            }
             delivery.duplicate_events += receiver.duplicates;
             delivery.out_of_order_events += receiver.out_of_order;
             delivery.ended_receivers += u64::from(receiver.ended_early);
@@ -333,6 +352,13 @@ mod tests {
             [Arrival::New, Arrival::New, Arrival::Duplicate, Arrival::Late, Arrival::Duplicate, Arrival::New]
         );
         assert_eq!(seen, [1, 3, 2, 4]);
+    }
+
+    #[test]
+    fn changed_messages_are_those_that_were_sent() {
+        let sent = HashMap::from([(1, vec![10, 12]), (2, vec![11])]);
+        // The message 13 is of another client, and 12 was not sent to channel 2.
+        assert_eq!(changed(&[(1, 12), (1, 13), (2, 11), (2, 12), (3, 10)], &sent), 2);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The lines of the history: which figures they have, how these are read from results, and their CSV.
 
-use crate::outcome::{PhaseResult, RunResult};
+use crate::outcome::{PhaseResult, RunResult, ScenarioResult};
 use crate::report::dates;
 
 /// A recorded figure, its column, and how it is read from the first phase of a scenario.
@@ -73,11 +73,12 @@ pub struct Line {
     pub figures: Vec<Option<f64>>,
 }
 
-/// The figures of a run, under the name of a release or change.
+/// The figures of a run, under the name of a release or change. Those of durable sends are absent if the server did not sync.
 pub fn line_of(run: &RunResult, version: &str) -> Line {
     let machine = &run.machine;
     let figure = |column: &Column| {
-        let scenario = run.scenarios.iter().find(|result| result.name == column.scenario)?;
+        let is_wanted = |result: &&ScenarioResult| result.name == column.scenario && !result.lacks_sync;
+        let scenario = run.scenarios.iter().find(is_wanted)?;
         (column.read)(scenario.phases.first()?)
     };
     Line {
@@ -149,6 +150,13 @@ mod tests {
         let again = parse(&text).unwrap();
         assert_eq!(again, [Line { version: "0.1.0  new".to_owned(), ..line }]);
         assert_eq!(render(&again), text);
+    }
+
+    #[test]
+    fn durable_sends_of_a_server_without_sync_are_left_out() {
+        let mut run = sample::run_result();
+        run.scenarios[0].lacks_sync = true;
+        assert_eq!(line_of(&run, "1").figures[0], None);
     }
 
     #[test]

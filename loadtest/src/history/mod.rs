@@ -24,7 +24,14 @@ pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
         parse(&text).map_err(|reason| LoadError::Usage(format!("{}: {reason}", args.file.display())))?;
     if let (Some(results), Some(version)) = (&args.results, &args.version) {
         check_version(version).map_err(LoadError::Usage)?;
-        let line = line_of(&report::read(results)?, version);
+        let run = report::read(results)?;
+        for result in run.scenarios.iter().filter(|result| result.lacks_sync) {
+            println!(
+                "{} is left out: its server did not sync; use one that does (`dev --data FOLDER`)",
+                result.name
+            );
+        }
+        let line = line_of(&run, version);
         if line.figures.iter().all(Option::is_none) {
             let names: Vec<&str> = COLUMNS.iter().map(|column| column.scenario).collect();
             return Err(LoadError::Usage(format!("the results have none of {}", names.join(", "))));

@@ -79,6 +79,7 @@ pub mod sample {
         let scenario = ScenarioResult {
             name: "send".to_owned(),
             about: "Sends & measures.".to_owned(),
+            lacks_sync: false,
             phases: vec![phase()],
             baselines: Baselines {
                 web_post: Some(WebBaseline {
