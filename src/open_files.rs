@@ -25,7 +25,7 @@ pub struct OpenFiles {
 pub enum Enough {
     /// All connections that the configuration allows.
     All,
-    /// Many connections.
+    /// Fewer, but many connections.
     Good,
     Few,
     /// Hardly any connection.

@@ -19,7 +19,6 @@ use image::{
     AnimationDecoder, DynamicImage, Frame, Frames, ImageDecoder, ImageError, ImageFormat, ImageReader,
     Limits, RgbaImage, imageops,
 };
-use inspect::is_turned;
 use memory::{DECODED, DecodedBytes, Held};
 use std::io::Cursor;
 
@@ -208,6 +207,20 @@ fn rotated(image: RgbaImage, orientation: Orientation) -> RgbaImage {
     let mut image = DynamicImage::ImageRgba8(image);
     image.apply_orientation(orientation);
     image.into_rgba8()
+}
+
+/// Whether width and height change places.
+fn is_turned(orientation: Orientation) -> bool {
+    match orientation {
+        Orientation::Rotate90
+        | Orientation::Rotate270
+        | Orientation::Rotate90FlipH
+        | Orientation::Rotate270FlipH => true,
+        Orientation::NoTransforms
+        | Orientation::Rotate180
+        | Orientation::FlipHorizontal
+        | Orientation::FlipVertical => false,
+    }
 }
 
 /// The center square, `side` pixels wide, enlarged if necessary. Of a much larger image only the reduced one is copied.

@@ -512,7 +512,7 @@ mod tests {
         assert!(matches!(error, StoreError::OtherOwner { owner, .. } if owner == other), "{error}");
         assert!(error.to_string().contains("run this as that user: `sudo -u "), "{error}");
         assert_eq!(fs::read_dir(folder).unwrap().count(), 0);
-        // Data that root has made stays root's, whoever owns the folder.
+        // Data that root has made stays root's, whichever user owns the folder.
         chown(folder, Some(0), None).unwrap();
         drop(DataFolder::open(folder, 1, [7; 32]).unwrap());
         chown(folder, Some(other.0), None).unwrap();

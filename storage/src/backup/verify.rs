@@ -128,7 +128,7 @@ struct Verifying<'b> {
     backups: &'b Backups,
     repairs: bool,
     found: Verified,
-    /// By SHA-256.
+    /// What was found of each content, by its SHA-256.
     contents: BTreeMap<String, Content>,
     /// The SHA-256 of damaged contents.
     damaged: BTreeSet<String>,

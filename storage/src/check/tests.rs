@@ -378,10 +378,8 @@ fn damaged_journal_is_found_and_trees_are_untouched() {
         let report = case.check(rebuild);
         let words = report.to_string();
         assert!(report.shards[0].damage.is_some() && !report.is_clean() && !report.is_repaired(), "{words}");
-        assert!(words.contains("the journal is damaged in segment"), "{words}");
-        assert!(words.contains("could not be compared, because its journal is damaged"), "{words}");
-        assert!(words.contains("restore a backup"), "{words}");
-        // This is the check already, and it has compared nothing.
+        let said = ["damaged in segment", "because its journal is damaged", "restore a backup"];
+        assert!(said.iter().all(|part| words.contains(part)), "{words}");
         assert!(!words.contains("`millstream check`") && !words.contains("0 frames, "), "{words}");
         assert!(!report.realms[0].rebuilt && report.realms[0].rows > 0, "{words}");
     }

@@ -141,7 +141,7 @@ impl Sample {
         let error = open(self.path()).err().expect("refused");
         let text = error.to_string();
         assert!(matches!(error, LogError::Corrupt(damage) if *damage == found));
-        assert!(text.contains("millstream check") && text.contains("restore a backup"), "{text}");
+        assert!(text.contains("millstream check") && text.contains("Restore a backup"), "{text}");
         assert!(text.contains(&codec::file_name(found.segment)), "{text}");
         assert!(before == self.contents(), "a refused journal was changed");
     }

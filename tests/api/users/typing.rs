@@ -114,7 +114,7 @@ async fn typing_needs_the_permission_to_send() {
     desdemona.patch("/realm", &[("direct_message_initiator_group", &initiators)]).ok().await;
     type_to(&cordelia).bad("You do not have permission to initiate direct message conversations.").await;
     type_to(&hamlet).ok().await;
-    assert_eq!(queue.now().await.len(), 1);
+    assert_eq!(queue.next().await["type"], "typing");
     let no_users = json!({"new": group("role:nobody")});
     desdemona.patch("/realm", &[("direct_message_permission_group", &no_users)]).ok().await;
     type_to(&hamlet).bad("Direct messages are disabled in this organization.").await;
