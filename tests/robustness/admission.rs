@@ -305,9 +305,17 @@ async fn texts_with_formulas_wait_in_a_bounded_line() {
     send(formula).ok().await;
     let rendered = hamlet.post("/messages/render", &[("content", &formula)]).ok().await;
     assert!(rendered["rendered"].as_str().unwrap().contains("katex"), "{rendered}");
-    // One request does not bring more of them than there are places.
+}
+
+#[tokio::test]
+async fn texts_with_formulas_of_one_request_are_bounded() {
+    let t = TestServer::start().await;
+    let formula = "the sum $$a + b$$";
     let channel = |number: usize| json!({"name": format!("math {number}"), "description": formula});
     let many = json!((0..65).map(channel).collect::<Vec<_>>());
     let many: Params<'_> = &[("subscriptions", &many)];
-    hamlet.post("/users/me/subscriptions", many).bad("Too many texts with formulas (limit: 64)").await;
+    t.user("hamlet")
+        .post("/users/me/subscriptions", many)
+        .bad("Too many texts with formulas (limit: 64)")
+        .await;
 }
