@@ -88,7 +88,8 @@ async fn wrong_api_key_limit_per_ip_lets_valid_keys_through() {
 
 #[tokio::test]
 async fn keys_of_other_organizations_count_as_wrong_ones() {
-    let t = limited(&[("limits.unauthorized_by_ip", "[[3600, 2]]")]).await;
+    let plan = TestServer::builder().set("limits.enabled", true);
+    let t = plan.set("limits.unauthorized_by_ip", "[[3600, 2]]").start().await;
     let acme = people::create_second(t.server(), "acme").await;
     let olga = t.user_of(&acme, "olga");
     for _ in 0..2 {
