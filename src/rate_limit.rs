@@ -246,11 +246,24 @@ impl Limits {
 
     /// Counts one call, if it fits every rule.
     pub fn acquire(&self, bucket: Bucket, key: impl Hash, now: MonotonicTime) -> Option<RateLimitStatus> {
-        let rules = self.rules.read();
-        let rules = rules.of(bucket);
-        if rules.is_empty() {
-            return None;
-        }
+        self.acquire_shared(bucket, (key, 1), now)
+    }
+
+    /// As [`Self::acquire`], for a key that others share: each rule allows as many calls as for `keys` keys.
+    pub fn acquire_shared(
+        &self,
+        bucket: Bucket,
+        (key, keys): (impl Hash, u32),
+        now: MonotonicTime,
+    ) -> Option<RateLimitStatus> {
+        let mut rules = [Rule { window_secs: 1, count: 1 }; RULES_MAX];
+        let all = self.rules.read();
+        let configured = all.of(bucket);
+        rules.iter_mut().zip(configured).for_each(|(rule, one)| {
+            // At most one call in a nanosecond.
+            *rule = Rule { count: one.count.saturating_mul(keys).min(1_000_000_000), ..*one };
+        });
+        let rules = rules.get(..configured.len()).filter(|rules| !rules.is_empty())?;
         let (hash, shard) = self.shard_of(bucket, key);
         let mut shard = shard.lock();
         let entry = shard.entry(hash, bucket, now.nanos(), self.shard_keys_max);
@@ -383,6 +396,14 @@ mod tests {
         let later = after(20);
         assert!(limits.acquire(Bucket::ApiByUser, 7, later).unwrap().check().is_ok());
         assert!(limits.acquire(Bucket::ApiByUser, 7, later).unwrap().check().is_err());
+    }
+
+    #[test]
+    fn shared_key_has_the_calls_of_several() {
+        let limits = limits(&[(60, 2)], 100);
+        let acquire = || limits.acquire_shared(Bucket::ApiByUser, ("bots", 3), NOW).unwrap();
+        assert_eq!((acquire().limit, acquire().remaining), (6, 4));
+        assert!((0..4).all(|_| acquire().check().is_ok()) && acquire().check().is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! thread, so that an event crosses threads once for any number of clients.
 
 use crate::announce::Listeners;
-use crate::session::{AccountBytes, Delivered, Queues, Session};
+use crate::session::{Delivered, HolderBytes, QueueHolder, Queues, Session};
 use crate::shared::RealmShared;
 use model::fact::LocalEcho;
 use model::{
@@ -35,8 +35,8 @@ pub struct Fanout {
     /// Those that asked for all public channels, indexed separately so that a message need not check all queues.
     public_listeners: RefCell<BTreeMap<QueueId, (UserId, Listener)>>,
     echoes: RefCell<HashMap<model::MessageId, LocalEcho>>,
-    /// The bytes in the queues of each account that has queues.
-    accounts: RefCell<HashMap<UserId, Arc<AccountBytes>>>,
+    /// The bytes in the queues of each account that has queues, and of the bots of each owner.
+    holders: RefCell<HashMap<QueueHolder, Arc<HolderBytes>>>,
     /// Sessions whose polls are to be answered with what was published.
     due: RefCell<Vec<Arc<Session>>>,
 }
@@ -50,14 +50,18 @@ impl Fanout {
             listeners: RefCell::default(),
             public_listeners: RefCell::default(),
             echoes: RefCell::default(),
-            accounts: RefCell::default(),
+            holders: RefCell::default(),
             due: RefCell::default(),
         }
     }
 
-    /// The bytes in the queues of an account.
-    pub fn account(&self, user: UserId) -> Arc<AccountBytes> {
-        self.accounts.borrow_mut().entry(user).or_default().clone()
+    /// The bytes that those of an account's queues count in.
+    pub fn holders_of(&self, user: UserId) -> Arc<[Arc<HolderBytes>]> {
+        let directory = self.realm.directory();
+        let mut holders = self.holders.borrow_mut();
+        let own = QueueHolder::all_of(user, directory.user(user).map(|user| &**user));
+        own.map(|holder| holders.entry(holder).or_insert_with(|| Arc::new(HolderBytes::new(holder))).clone())
+            .collect()
     }
 
     /// Adds a queue.
@@ -73,11 +77,25 @@ impl Fanout {
         self.public_listeners.borrow_mut().remove(queue);
         let mut listeners = self.listeners.borrow_mut();
         if let Some(own) = listeners.get_mut(&user) {
-            own.retain(|listener| listener.queue != *queue);
+            let removed: Vec<_> = own.extract_if(.., |listener| listener.queue == *queue).collect();
             if own.is_empty() {
                 listeners.remove(&user);
-                self.accounts.borrow_mut().remove(&user);
+                let holders = removed.iter().flat_map(|listener| listener.session.holders());
+                holders.for_each(|holder| self.forget_holder(&listeners, holder));
             }
+        }
+    }
+
+    /// Forgets the bytes of a holder without queues.
+    fn forget_holder(&self, listeners: &BTreeMap<UserId, Vec<Listener>>, holder: QueueHolder) {
+        let has_queues = match holder {
+            QueueHolder::Account(user) => listeners.contains_key(&user),
+            QueueHolder::BotsOf(owner) => {
+                self.realm.directory().bots_of(owner).any(|bot| listeners.contains_key(&bot.id))
+            }
+        };
+        if !has_queues {
+            self.holders.borrow_mut().remove(&holder);
         }
     }
 

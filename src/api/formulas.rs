@@ -4,12 +4,19 @@
 use crate::http::{ApiError, App};
 use rules::markdown::{has_formulas, prepare_formulas};
 
+/// Texts with formulas of one request: each may take a tenth of a second of the one engine.
+const TEXTS_MAX: usize = 64;
+
 /// Renders the formulas of texts, so that what renders the texts next finds them rendered. Texts without formulas cost nothing.
 ///
 /// # Errors
-/// SERVER_OVERLOADED when too many texts wait.
+/// BAD_REQUEST for more than 64 texts with formulas; SERVER_OVERLOADED when too many texts wait.
 pub async fn prepare<'t>(app: &App, texts: impl IntoIterator<Item = &'t str>) -> Result<(), ApiError> {
-    let texts: Vec<String> = texts.into_iter().filter(|text| has_formulas(text)).map(str::to_owned).collect();
+    let texts = texts.into_iter().filter(|text| has_formulas(text)).take(TEXTS_MAX + 1);
+    let texts: Vec<String> = texts.map(str::to_owned).collect();
+    if texts.len() > TEXTS_MAX {
+        return Err(ApiError::bad_request(format!("Too many texts with formulas (limit: {TEXTS_MAX})")));
+    }
     for text in texts {
         let place = app.formulas.enter()?;
         // In a box, so that requests without formulas are not larger by it.

@@ -3,7 +3,7 @@
 use super::address::Network;
 use super::app::App;
 use super::basic_auth::parse_authorization;
-use super::caller::{Caller, Login, authenticate, authenticate_key};
+use super::caller::{Caller, Login, Presented};
 use super::error::ApiError;
 use super::params::{BodyKind, Fields};
 use super::route::{Limit, Offered, Route};
@@ -16,6 +16,9 @@ use actors::{DomainError, RealmHandle, commands};
 use model::UserId;
 use rules::permissions::spectators;
 use std::net::IpAddr;
+
+/// All bots of an owner may call as often as so many accounts.
+const BOTS_SHARES: u32 = 10;
 
 /// Where the limits of a request are counted, and what it says about its caller.
 #[derive(Default)]
@@ -110,17 +113,33 @@ pub fn admit(
     if route.login == Login::None {
         return Ok(Admitted::default());
     }
-    let realm = client.realm.as_ref();
-    let found = match (by_session, is_key_in_url) {
+    let presented = match (by_session, is_key_in_url) {
         (true, _) => Err(ApiError::not_logged_in()),
-        (false, true) => key_in_query(request).and_then(|key| authenticate_key(app, realm, &key)),
-        (false, false) => parse_authorization(authorization.map(HeaderValue::as_bytes))
-            .and_then(|credentials| authenticate(app, realm, &credentials)),
+        (false, true) => key_in_query(request).and_then(|key| Presented::key(&key)),
+        (false, false) => {
+            parse_authorization(authorization.map(HeaderValue::as_bytes)).map(Presented::Credentials)
+        }
     };
-    match found {
-        Ok(caller) => {
+    admit_presented(app, presented, is_key_in_url, client)
+}
+
+/// Authenticates a caller by an API key.
+fn admit_presented(
+    app: &App,
+    presented: Result<Presented, ApiError>,
+    is_key_in_url: bool,
+    client: &mut Client,
+) -> Result<Admitted, ApiError> {
+    let realm = client.realm.as_ref();
+    match presented.and_then(|presented| Ok((presented.caller(realm)?, presented))) {
+        Ok((Some(caller), _)) => {
             record_caller(app, &caller, client);
             Ok(Admitted { caller: Some(caller), session: None })
+        }
+        Ok((None, unknown)) => {
+            // Before all organizations are searched for the key.
+            client.acquire(app, Bucket::UnauthorizedByIp)?;
+            Err(unknown.refusal(app))
         }
         Err(refusal) => {
             if refusal.status_code() == StatusCode::UNAUTHORIZED || is_key_in_url {
@@ -161,16 +180,16 @@ fn key_in_query(request: &HttpRequest) -> Result<String, ApiError> {
 }
 
 /// The caller on routes that do not require one.
-pub fn identify(app: &App, request: &HttpRequest, realm: Option<&RealmHandle>) -> Option<Caller> {
+pub fn identify(request: &HttpRequest, realm: Option<&RealmHandle>) -> Option<Caller> {
     let authorization = request.headers().get(header::AUTHORIZATION)?;
     let credentials = parse_authorization(Some(authorization.as_bytes())).ok()?;
-    authenticate(app, realm, &credentials).ok()
+    Presented::Credentials(credentials).caller(realm).ok().flatten()
 }
 
 /// The caller by an API key or a web session, whichever the request has.
 pub fn known_caller(app: &App, request: &HttpRequest, realm: Option<&RealmHandle>) -> Option<Caller> {
     let by_session = || OpenSession::find(app, realm, request.headers()).ok().flatten();
-    identify(app, request, realm).or_else(|| by_session().map(|(caller, _)| caller))
+    identify(request, realm).or_else(|| by_session().map(|(caller, _)| caller))
 }
 
 /// Counts a call in the bucket of its row.
@@ -189,13 +208,30 @@ pub fn acquire(
         (Limit::Login, _) => return client.acquire(app, Bucket::LoginsByIp),
         (Limit::Page, _) => return client.acquire(app, Bucket::JoinsByIp),
         // Images need no account; calls with valid credentials are not counted.
-        (Limit::Picture, None) => match identify(app, request, client.realm.as_ref()) {
+        (Limit::Picture, None) => match identify(request, client.realm.as_ref()) {
             Some(_) => return Ok(()),
             None => return client.acquire(app, Bucket::PicturesByIp),
         },
     };
     client.rate_limit = app.limits.acquire(bucket, caller.key(), app.moment());
-    check(client.rate_limit)
+    check(client.rate_limit)?;
+    acquire_for_owner(app, bucket, caller, client)
+}
+
+/// Counts a call of a bot for all bots of its owner, too: otherwise bots would give their owner many times the calls of one
+/// account. A call that is refused for that does not count for the bot.
+fn acquire_for_owner(
+    app: &App,
+    bucket: Bucket,
+    caller: &Caller,
+    client: &mut Client,
+) -> Result<(), ApiError> {
+    let Some(key) = caller.bots_key() else { return Ok(()) };
+    let shared = app.limits.acquire_shared(bucket, (key, BOTS_SHARES), app.moment());
+    check(shared).inspect_err(|_| {
+        app.limits.refund(bucket, caller.key());
+        client.rate_limit = shared;
+    })
 }
 
 fn check(rate_limit: Option<RateLimitStatus>) -> Result<(), ApiError> {

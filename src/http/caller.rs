@@ -26,10 +26,15 @@ impl Caller {
         (self.realm.id(), self.user.id)
     }
 
+    /// The key of the rate limits that all bots of its owner share, for a bot that has one.
+    pub(super) fn bots_key(&self) -> Option<BotsKey> {
+        self.user.owner().map(|owner| bots_key(self.realm.id(), owner))
+    }
+
     /// The account to which the memory and the writes of its calls are charged: those of a bot to its owner, so that bots
     /// give no one a larger share.
     pub(super) fn charged_account(&self) -> UserId {
-        self.user.bot.as_ref().and_then(|bot| bot.owner).unwrap_or(self.user.id)
+        self.user.owner().unwrap_or(self.user.id)
     }
 
     /// Whose share of the memory budget its calls use.
@@ -44,51 +49,70 @@ impl Caller {
     }
 }
 
-/// The account of credentials, in the organization of the request.
-pub fn authenticate(
-    app: &App,
-    realm: Option<&RealmHandle>,
-    credentials: &Credentials,
-) -> Result<Caller, ApiError> {
-    let (address, api_key) = (credentials.address(), credentials.api_key());
-    let refusal = match realm {
-        Some(realm) => match realm.authenticate(address, api_key) {
-            Ok(user) => return Ok(Caller { realm: realm.clone(), user }),
-            Err(refusal) => refusal,
-        },
-        None => DomainError::InvalidApiKey,
-    };
-    // A key that is valid in another organization gets an error of its own.
-    if matches!(refusal, DomainError::InvalidApiKey) && app.server.authenticate(address, api_key)?.is_some() {
-        return Err(ApiError::bad_request("Account is not associated with this subdomain"));
+/// The key of the rate limits that all bots of an owner share, different from that of any account.
+pub type BotsKey = (&'static str, RealmId, UserId);
+
+/// The key of the bots of an owner.
+pub fn bots_key(realm: RealmId, owner: UserId) -> BotsKey {
+    ("bots", realm, owner)
+}
+
+/// What a request has to say who calls, well-formed.
+pub enum Presented {
+    /// An API key with the address of its account.
+    Credentials(Credentials),
+    /// An API key alone, in a URL.
+    Key(String),
+}
+
+impl Presented {
+    /// The API key of a URL.
+    pub fn key(api_key: &str) -> Result<Self, ApiError> {
+        let api_key = api_key.trim();
+        if !is_api_key(api_key) {
+            return Err(ApiError::new(Code::INVALID_API_KEY, "Malformed API key"));
+        }
+        Ok(Self::Key(api_key.to_owned()))
     }
-    Err(refusal.into())
+
+    /// The account in the organization of the request; none if that does not know the key.
+    pub fn caller(&self, realm: Option<&RealmHandle>) -> Result<Option<Caller>, ApiError> {
+        let Some(realm) = realm else { return Ok(None) };
+        let found = match self {
+            Self::Credentials(credentials) => {
+                realm.authenticate(credentials.address(), credentials.api_key())
+            }
+            Self::Key(api_key) => realm.authenticate_key(api_key),
+        };
+        match found {
+            Ok(user) => Ok(Some(Caller { realm: realm.clone(), user })),
+            Err(DomainError::InvalidApiKey) => Ok(None),
+            Err(refusal) => Err(refusal.into()),
+        }
+    }
+
+    /// The refusal of a key that the organization of the request does not know: one that is valid in another organization
+    /// gets an error of its own. All organizations are searched, so the call must have been counted before.
+    pub fn refusal(&self, app: &App) -> ApiError {
+        let elsewhere = || ApiError::bad_request("Account is not associated with this subdomain");
+        match self {
+            Self::Credentials(credentials) => {
+                match app.server.authenticate(credentials.address(), credentials.api_key()) {
+                    Ok(Some(_)) => elsewhere(),
+                    Ok(None) => DomainError::InvalidApiKey.into(),
+                    Err(refusal) => refusal.into(),
+                }
+            }
+            Self::Key(api_key) if app.server.knows_key(api_key) => elsewhere(),
+            Self::Key(_) => ApiError::new(Code::INVALID_API_KEY, "Invalid API key"),
+        }
+    }
 }
 
 /// Where messages are sent.
 const SEND_PATH: &str = "/api/v1/messages";
 /// Where other services deliver what becomes a message.
 pub const WEBHOOK_PATH: &str = "/api/v1/external/{integration:text}";
-
-/// The account of an API key in a URL, in the organization of the request.
-pub fn authenticate_key(app: &App, realm: Option<&RealmHandle>, api_key: &str) -> Result<Caller, ApiError> {
-    let refused = |msg| Err(ApiError::new(Code::INVALID_API_KEY, msg));
-    let api_key = api_key.trim();
-    if !is_api_key(api_key) {
-        return refused("Malformed API key");
-    }
-    if let Some(realm) = realm {
-        match realm.authenticate_key(api_key) {
-            Ok(user) => return Ok(Caller { realm: realm.clone(), user }),
-            Err(DomainError::InvalidApiKey) => {}
-            Err(refusal) => return Err(refusal.into()),
-        }
-    }
-    if app.server.knows_key(api_key) {
-        return Err(ApiError::bad_request("Account is not associated with this subdomain"));
-    }
-    refused("Invalid API key")
-}
 
 /// Incoming webhook bots may send messages, and nothing else.
 pub fn check_webhook(caller: &Caller, method: &Method, path: &str) -> Result<(), ApiError> {

@@ -372,8 +372,7 @@ fn admit_head<'r>(
         return Ok(Head { found, route, admitted });
     }
     if *method == Method::POST && !matches!(content_kind(request), Ok(BodyKind::Other | BodyKind::Json)) {
-        let admitted =
-            Admitted { caller: identify(app, request, state.client.realm.as_ref()), session: None };
+        let admitted = Admitted { caller: identify(request, state.client.realm.as_ref()), session: None };
         return Ok(Head { found, route: None, admitted });
     }
     Err(ApiError::method_not_allowed(&found.methods()))

@@ -1,5 +1,6 @@
 //! A client that falls too far behind loses its queue with an error; it never misses events silently.
 
+use crate::api::bots::make;
 use crate::support::TestServer;
 use serde_json::json;
 
@@ -71,4 +72,28 @@ async fn queue_bytes_per_user_evicts_largest() {
     // Small queues are kept.
     let id = iago.send(&channel, "t", "on it goes").await;
     assert_eq!(quick.next().await["message"]["id"], id);
+}
+
+#[tokio::test]
+async fn queue_bytes_of_bots_count_for_their_owner() {
+    let t = TestServer::builder().set("queues.per_user_bytes_max", 100_000).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let mut own = iago.register().events(&["message"]).await;
+    let mut queues = Vec::new();
+    for number in 0..8 {
+        let (bot, _) = make(&iago, &format!("crew{number}"), &[]).await;
+        let queue = bot.register().events(&["message"]).await;
+        // More than half of what one account may hold, in messages that no other queue has.
+        for _ in 0..3 {
+            hamlet.send_direct(&[&bot], &"x".repeat(5000)).await;
+        }
+        queues.push(queue);
+    }
+    let mut ended = 0;
+    for queue in &queues {
+        ended += usize::from(queue.poll(true).await.status == 400);
+    }
+    assert!((1..=4).contains(&ended), "{ended} of 8 queues with at least 60,000 bytes have ended");
+    let id = hamlet.send_direct(&[&iago], "on it goes").await;
+    assert_eq!(own.next().await["message"]["id"], id);
 }

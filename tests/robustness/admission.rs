@@ -263,8 +263,25 @@ async fn texts_with_formulas_wait_in_a_bounded_line() {
     let send = |content: &'static str| {
         hamlet.post("/messages", &[("type", &"direct"), ("to", &json!([hamlet.id])), ("content", &content)])
     };
+    let later = 4_000_000_000_u64;
+    let schedule = |content: &'static str| {
+        let to = json!([hamlet.id]);
+        let scheduled: Params<'_> = &[
+            ("type", &"direct"),
+            ("to", &to),
+            ("content", &content),
+            ("scheduled_delivery_timestamp", &later),
+        ];
+        hamlet.post("/scheduled_messages", scheduled)
+    };
+    let scheduled = schedule("no formula").await.ok()["scheduled_message_id"].clone();
+    let remind: Params<'_> =
+        &[("message_id", &id), ("scheduled_delivery_timestamp", &later), ("note", &formula)];
     for refused in [
         send(formula).await,
+        schedule(formula).await,
+        hamlet.patch(&format!("/scheduled_messages/{scheduled}"), &[("content", &formula)]).await,
+        hamlet.post("/reminders", remind).await,
         hamlet.edit(id, &[("content", &formula)]).await,
         hamlet.post("/messages/render", &[("content", &formula)]).await,
         hamlet.patch(&format!("/streams/{}", channel.id), &[("description", &formula)]).await,
@@ -276,11 +293,29 @@ async fn texts_with_formulas_wait_in_a_bounded_line() {
         );
         assert_eq!(refused.header("Retry-After"), "1.0");
     }
-    // Texts without formulas do not wait.
+    // Texts without formulas do not wait, and neither do values that are refused for another reason.
     send("costs $5").ok().await;
+    let field: Params<'_> = &[("name", &"Motto"), ("field_type", &1)];
+    let field = t.user("iago").post("/realm/profile_fields", field).ok().await["id"].clone();
+    let data = json!([{"id": field, "value": format!("$$x$$ {}", "x".repeat(60))}]);
+    let refused = hamlet.patch("/users/me/profile_data", &[("data", &data)]).await;
+    assert_eq!((refused.status, &refused.body["code"]), (400, &json!("BAD_REQUEST")), "{refused:?}");
     hamlet.post("/messages/render", &[("content", &"```rust\nx\n```")]).ok().await;
     places.clear();
     send(formula).ok().await;
     let rendered = hamlet.post("/messages/render", &[("content", &formula)]).ok().await;
     assert!(rendered["rendered"].as_str().unwrap().contains("katex"), "{rendered}");
+}
+
+#[tokio::test]
+async fn texts_with_formulas_of_one_request_are_bounded() {
+    let t = TestServer::start().await;
+    let formula = "the sum $$a + b$$";
+    let channel = |number: usize| json!({"name": format!("math {number}"), "description": formula});
+    let many = json!((0..65).map(channel).collect::<Vec<_>>());
+    let many: Params<'_> = &[("subscriptions", &many)];
+    t.user("hamlet")
+        .post("/users/me/subscriptions", many)
+        .bad("Too many texts with formulas (limit: 64)")
+        .await;
 }

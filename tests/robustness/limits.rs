@@ -1,9 +1,9 @@
 //! Rate limits by IP address and by account: anonymous requests do not lock users out, and guessing passwords stays
 //! slow.
 
-use crate::support::{ApiResponse, Params, ServerProcess, TestServer, TestUser};
+use crate::support::{ApiResponse, Params, ServerProcess, TestServer, TestUser, people};
 use actors::ManualClock;
-use model::Timestamp;
+use model::{Bot, BotKind, Role, Timestamp, UserId};
 use reqwest::Method;
 use serde_json::json;
 
@@ -83,6 +83,44 @@ async fn wrong_api_key_limit_per_ip_lets_valid_keys_through() {
         assert_eq!((answer.status, &answer.body["code"]), (429, &json!("RATE_LIMIT_HIT")));
         assert!(!answer.header("Retry-After").is_empty());
     }
+    hamlet.get("/users/me", &[]).ok().await;
+}
+
+#[tokio::test]
+async fn keys_of_other_organizations_count_as_wrong_ones() {
+    let plan = TestServer::builder().set("limits.enabled", true);
+    let t = plan.set("limits.unauthorized_by_ip", "[[3600, 2]]").start().await;
+    let acme = people::create_second(t.server(), "acme").await;
+    let olga = t.user_of(&acme, "olga");
+    for _ in 0..2 {
+        olga.get("/users/me", &[]).bad("Account is not associated with this subdomain").await;
+    }
+    // The other organizations are not searched any more.
+    let answer = olga.get("/users/me", &[]).await;
+    assert_eq!((answer.status, &answer.body["code"]), (429, &json!("RATE_LIMIT_HIT")));
+    let own = olga.get("/users/me", &[]).header("Host", "acme.localhost:9991").ok().await;
+    assert_eq!(own["full_name"], "Olga");
+}
+
+#[tokio::test]
+async fn bots_of_an_owner_share_a_limit_of_calls() {
+    let t = limited(&[("limits.api_by_user", "[[3600, 1]]")]).await;
+    let (iago, hamlet) = (t.user("iago"), t.user("hamlet"));
+    let mut bots = Vec::new();
+    for number in 0..11 {
+        let (name, owner) = (format!("crew{number}"), Some(UserId(iago.id)));
+        let bot = Bot { kind: BotKind::Generic, owner, is_system: false };
+        people::add(t.realm(), &name, &name, Role::Member, Some(bot)).await;
+        bots.push(t.user(&name));
+    }
+    for bot in &bots[..10] {
+        bot.get("/users/me", &[]).ok().await;
+    }
+    let refused = bots[10].get("/users/me", &[]).await;
+    assert_eq!((refused.status, &refused.body["code"]), (429, &json!("RATE_LIMIT_HIT")));
+    assert_eq!(refused.header("X-RateLimit-Limit"), "10");
+    // The owner and other accounts have their own.
+    iago.get("/users/me", &[]).ok().await;
     hamlet.get("/users/me", &[]).ok().await;
 }
 

@@ -13,7 +13,7 @@ use model::{
     Channel, ChannelId, Directory, GroupId, Invitation, InvitationId, InvitationState, Role, Timestamp, User,
     UserId,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// Longest custom welcome message, in code points.
@@ -149,10 +149,17 @@ fn plan(
 
 /// Checks that all channels exist before any permission.
 fn check_channels(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<ChannelId>, RuleError> {
-    let channels = ids.iter().map(|id| readable_channel(dir, inviter, *id)).collect::<Result<Vec<_>, _>>()?;
+    let channels =
+        distinct(ids).map(|id| readable_channel(dir, inviter, id)).collect::<Result<Vec<_>, _>>()?;
     channels.iter().try_for_each(|channel| check_may_add_to(dir, inviter, channel))?;
     let ids: BTreeSet<ChannelId> = channels.into_iter().map(|channel| channel.id).collect();
     Ok(ids.into_iter().collect())
+}
+
+/// The first of each of the same ids, in their order: access is checked once for each.
+fn distinct(ids: &[i64]) -> impl Iterator<Item = i64> {
+    let mut seen = HashSet::new();
+    ids.iter().copied().filter(move |id| seen.insert(*id))
 }
 
 fn readable_channel<'d>(dir: &'d Directory, inviter: &User, id: i64) -> Result<&'d Arc<Channel>, RuleError> {
@@ -178,7 +185,7 @@ fn check_group(dir: &Directory, inviter: &User, id: i64) -> Result<GroupId, Rule
 }
 
 fn check_groups(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<GroupId>, RuleError> {
-    let groups = ids.iter().map(|id| check_group(dir, inviter, *id));
+    let groups = distinct(ids).map(|id| check_group(dir, inviter, id));
     Ok(groups.collect::<Result<BTreeSet<_>, _>>()?.into_iter().collect())
 }
 

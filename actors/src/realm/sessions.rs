@@ -5,7 +5,8 @@ use super::commands::{EndQueue, ExpireQueues, RegisterQueue, RegisteredQueue};
 use crate::error::DomainError;
 use crate::fanout::{Fanout, Listener};
 use crate::session::{
-    Queue, QueueStatus, Queues, Session, SessionOptions, SessionRequest, hears_all_public_channels,
+    HolderBytes, Queue, QueueStatus, Queues, Session, SessionOptions, SessionRequest,
+    hears_all_public_channels,
 };
 use crate::shard::{Sequencer, SerialActor};
 use crate::shared::RealmShared;
@@ -147,30 +148,29 @@ impl RealmActor {
         unpolled.min_by_key(|(last_seen, _)| *last_seen).map(|(_, queue)| queue.clone())
     }
 
-    /// Ends the largest queue of an account over its bound, then checks again: events that its queues share are freed only with
+    /// Ends the largest queue of a holder over its bound, then checks again: events that its queues share are freed only with
     /// the last of them.
-    fn limit_queues(&mut self, ctx: &mut Context<Self>, user: UserId) {
-        let account = self.fanout.account(user);
-        if account.get() <= self.realm.queue_limits.bytes_per_user_max {
-            return account.end_limiting();
+    fn limit_queues(&mut self, ctx: &mut Context<Self>, held: Arc<HolderBytes>) {
+        if !held.is_over(&self.realm.queue_limits) {
+            return held.end_limiting();
         }
         let largest = {
             let running = self.registry.queues.read();
-            let own = self
-                .event_queues
-                .queues_of(user)
-                .iter()
-                .filter_map(|queue| Some((queue, running.get(queue)?)));
+            let own = running.values().filter(|session| session.holders().any(|one| one == held.holder()));
             let size = |status: &QueueStatus| (status.bytes(), std::cmp::Reverse(status.last_seen()));
-            own.max_by_key(|(_, address)| size(address.status())).map(|(queue, _)| queue.clone())
+            own.max_by_key(|session| size(session.status())).map(|session| session.record().clone())
         };
-        let Some(queue) = largest else { return account.end_limiting() };
-        if !self.end_queues(ctx, vec![(user, queue.clone())], DomainError::BadEventQueue) {
-            return account.end_limiting();
+        let Some(record) = largest else { return held.end_limiting() };
+        let ended = vec![(record.user, record.id.clone())];
+        if !self.end_queues(ctx, ended, DomainError::BadEventQueue) {
+            return held.end_limiting();
         }
-        tracing::warn!(%queue, "the event queues of an account hold too many bytes; the largest was deleted");
+        tracing::warn!(
+            queue = %record.id, holder = ?held.holder(),
+            "the event queues of an account, or of the bots of an owner, hold too many bytes; the largest was deleted"
+        );
         metrics::counter!("millstream_queues_overflowed_total").increment(1);
-        ctx.run_later(RECHECK_DELAY, move |actor, ctx| actor.limit_queues(ctx, user));
+        ctx.run_later(RECHECK_DELAY, move |actor, ctx| actor.limit_queues(ctx, held));
     }
 }
 
@@ -187,10 +187,10 @@ pub(super) fn start_session(
     let (id, user, kinds) = (record.id.clone(), record.user, record.options.kinds);
     let all_public_channels =
         hears_all_public_channels(&record.options) && kinds.contains(EventKind::Message);
-    let (account, status) = (fanout.account(user), Arc::new(QueueStatus::default()));
-    let queue = queue.charged(account.clone(), status.clone());
+    let (holders, status) = (fanout.holders_of(user), Arc::new(QueueStatus::default()));
+    let queue = queue.charged(holders.clone(), status.clone());
     let options =
-        SessionOptions { record, narrow, status, account, owner: owner.recipient(), shared: realm.clone() };
+        SessionOptions { record, narrow, status, holders, owner: owner.recipient(), shared: realm.clone() };
     let session = Arc::new(Session::new(options, queue, is_resuming));
     fanout.add(user, Listener { queue: id.clone(), session: session.clone(), kinds, all_public_channels });
     queues.write().insert(id, session.clone());
@@ -294,7 +294,7 @@ impl Handler<SessionRequest> for RealmActor {
         match request {
             SessionRequest::End { queue, user } => self.end_queue(ctx, queue, user, drop),
             SessionRequest::Detach { queue, user } => self.detach(user, &queue, Session::close),
-            SessionRequest::Limit { user } => self.limit_queues(ctx, user),
+            SessionRequest::Limit(held) => self.limit_queues(ctx, held),
             SessionRequest::Heartbeat { queue } => {
                 let audience = Audience::Queue(queue);
                 if let Err(error) =

@@ -1,5 +1,6 @@
 //! What goes to a session, and its requests.
 
+use super::status::HolderBytes;
 use crate::error::DomainError;
 use actix::prelude::*;
 use model::{Event, Flags, QueueId, UserId};
@@ -44,8 +45,8 @@ pub enum SessionRequest {
     End { queue: QueueId, user: UserId },
     /// Forget the session, which has ended. The registration remains.
     Detach { queue: QueueId, user: UserId },
-    /// Shrink the queues of an account, which hold too many bytes together.
-    Limit { user: UserId },
+    /// Shrink the queues of a holder, which hold too many bytes together.
+    Limit(Arc<HolderBytes>),
     /// Send a heartbeat to a queue without recent events.
     Heartbeat { queue: QueueId },
 }

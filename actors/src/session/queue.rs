@@ -1,7 +1,7 @@
 //! The queue itself: a cursor, limits and a list of references. No clock, no actor.
 
 use super::commands::Delivered;
-use super::status::{AccountBytes, QueueStatus};
+use super::status::{HolderBytes, QueueStatus};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -33,21 +33,21 @@ pub struct Queue {
     charge: Charge,
 }
 
-/// The bytes of one queue, which also count for its account.
+/// The bytes of one queue, which also count for its account, and those of a bot for all bots of its owner.
 #[derive(Debug, Default)]
 struct Charge {
-    account: Arc<AccountBytes>,
+    holders: Arc<[Arc<HolderBytes>]>,
     status: Arc<QueueStatus>,
 }
 
 impl Charge {
     fn add(&self, delivered: &Delivered) {
-        self.account.add(&delivered.event);
+        self.holders.iter().for_each(|holder| holder.add(&delivered.event));
         self.status.set_bytes(self.status.bytes() + delivered.bytes());
     }
 
     fn remove(&self, delivered: &Delivered) {
-        self.account.remove(&delivered.event);
+        self.holders.iter().for_each(|holder| holder.remove(&delivered.event));
         self.status.set_bytes(self.status.bytes().saturating_sub(delivered.bytes()));
     }
 }
@@ -72,9 +72,9 @@ impl Queue {
         Self { events: VecDeque::new(), acknowledged: after as i64, was_polled: false, events_max, charge }
     }
 
-    /// This queue, still empty, with its bytes counted in an account and a status.
-    pub fn charged(mut self, account: Arc<AccountBytes>, status: Arc<QueueStatus>) -> Self {
-        self.charge = Charge { account, status };
+    /// This queue, still empty, with its bytes counted for holders and in a status.
+    pub fn charged(mut self, holders: Arc<[Arc<HolderBytes>]>, status: Arc<QueueStatus>) -> Self {
+        self.charge = Charge { holders, status };
         self
     }
 

@@ -6,7 +6,7 @@
 use super::commands::{Delivered, Poll, PollAnswer, Polled, SessionRequest};
 use super::filter::{accepts, wants};
 use super::queue::{Queue, QueueError};
-use super::status::{AccountBytes, QueueStatus};
+use super::status::{HolderBytes, QueueHolder, QueueStatus};
 use crate::error::DomainError;
 use crate::shared::RealmShared;
 use actix::Recipient;
@@ -28,8 +28,8 @@ pub struct SessionOptions {
     pub narrow: Option<EventNarrow>,
     /// The part of the queue's state that can be read without its lock.
     pub status: Arc<QueueStatus>,
-    /// The bytes of all queues of the account.
-    pub account: Arc<AccountBytes>,
+    /// The bytes of all queues of the account, and of all bots of its owner.
+    pub holders: Arc<[Arc<HolderBytes>]>,
     /// The actor that registers and ends queues.
     pub owner: Recipient<SessionRequest>,
     /// For the message filter, the clock and the limits.
@@ -104,6 +104,11 @@ impl Session {
     /// The part of its state that can be read without its lock.
     pub fn status(&self) -> &QueueStatus {
         &self.options.status
+    }
+
+    /// Those that its bytes count for.
+    pub fn holders(&self) -> impl Iterator<Item = QueueHolder> {
+        self.options.holders.iter().map(|bytes| bytes.holder())
     }
 
     /// Adds an event, unless the queue does not take it. True if a poll waits for it that was not due before: call
@@ -293,9 +298,10 @@ impl Session {
             self.end(state);
             return false;
         }
-        let is_over = self.options.account.get() > self.options.shared.queue_limits.bytes_per_user_max;
-        if is_over && self.options.account.begin_limiting() {
-            self.options.owner.do_send(SessionRequest::Limit { user: self.options.record.user });
+        for held in self.options.holders.iter() {
+            if held.is_over(&self.options.shared.queue_limits) && held.begin_limiting() {
+                self.options.owner.do_send(SessionRequest::Limit(held.clone()));
+            }
         }
         true
     }

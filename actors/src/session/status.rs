@@ -1,7 +1,8 @@
 //! The status of a queue outside its lock: when its client polled last, and how many bytes it holds.
 
 use super::commands::Delivered;
-use model::Event;
+use crate::shared::QueueLimits;
+use model::{Event, User, UserId};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,6 +11,9 @@ use std::time::Duration;
 
 /// Memory of an event's entry in a queue.
 const ENTRY_BYTES: usize = size_of::<Delivered>();
+
+/// The queues of all bots of an owner may hold as many bytes as those of so many accounts.
+const BOTS_SHARES: usize = 4;
 
 /// The state of one running queue that is read without its lock. Written only by its session.
 #[derive(Debug, Default)]
@@ -49,17 +53,63 @@ impl QueueStatus {
     }
 }
 
-/// The bytes that all queues of one account hold. An event in several of them counts once, each entry separately.
-#[derive(Debug, Default)]
-pub struct AccountBytes {
+/// Whose queues share a bound of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum QueueHolder {
+    /// One account, a person or a bot.
+    Account(UserId),
+    /// All bots of an owner together: otherwise bots would give their owner many times the bytes of one account.
+    BotsOf(UserId),
+}
+
+impl QueueHolder {
+    /// Those that the queues of an account count for.
+    pub fn all_of(user: UserId, account: Option<&User>) -> impl Iterator<Item = Self> {
+        let owner = account.and_then(User::owner);
+        std::iter::once(Self::Account(user)).chain(owner.map(Self::BotsOf))
+    }
+
+    /// The bytes that its queues may hold together.
+    pub fn bytes_max(self, limits: &QueueLimits) -> usize {
+        match self {
+            Self::Account(_) => limits.bytes_per_user_max,
+            Self::BotsOf(_) => limits.bytes_per_user_max.saturating_mul(BOTS_SHARES),
+        }
+    }
+}
+
+/// The bytes that the queues of one holder hold. An event in several of them counts once, each entry separately.
+#[derive(Debug)]
+pub struct HolderBytes {
+    holder: QueueHolder,
     held: AtomicUsize,
     /// The number of queues with each event, by its address, which is stable while a queue holds it.
     events: Mutex<HashMap<usize, u32>>,
     is_limiting: AtomicBool,
 }
 
-impl AccountBytes {
-    /// The bytes that all queues of the account hold together.
+impl HolderBytes {
+    /// The bytes of a holder without events.
+    pub fn new(holder: QueueHolder) -> Self {
+        Self {
+            holder,
+            held: AtomicUsize::default(),
+            events: Mutex::default(),
+            is_limiting: AtomicBool::default(),
+        }
+    }
+
+    /// Whose bytes these are.
+    pub fn holder(&self) -> QueueHolder {
+        self.holder
+    }
+
+    /// Whether the queues hold more than they may.
+    pub fn is_over(&self, limits: &QueueLimits) -> bool {
+        self.get() > self.holder.bytes_max(limits)
+    }
+
+    /// The bytes that all queues of the holder hold together.
     pub fn get(&self) -> usize {
         self.held.load(Ordering::Relaxed)
     }
@@ -107,7 +157,7 @@ mod tests {
 
     #[test]
     fn event_in_several_queues_is_charged_once() {
-        let account = AccountBytes::default();
+        let account = HolderBytes::new(QueueHolder::Account(UserId(1)));
         let event = |number| Arc::new(Event::new(EventNumber(number), EventBody::Heartbeat));
         let (one, other) = (event(1), event(2));
         account.add(&one);
@@ -120,5 +170,21 @@ mod tests {
         account.remove(&one);
         account.remove(&other);
         assert_eq!((account.get(), account.events.lock().len()), (0, 0));
+    }
+
+    #[test]
+    fn bots_of_an_owner_share_a_bound() {
+        let limits = QueueLimits { bytes_per_user_max: 100, ..QueueLimits::default() };
+        let (person, bot) = (QueueHolder::Account(UserId(1)), QueueHolder::BotsOf(UserId(1)));
+        assert_eq!((person.bytes_max(&limits), bot.bytes_max(&limits)), (100, 400));
+        let event = Arc::new(Event::new(EventNumber(1), EventBody::Heartbeat));
+        let bytes = HolderBytes::new(bot);
+        let each = ENTRY_BYTES + event.bytes();
+        let limits = QueueLimits { bytes_per_user_max: each / BOTS_SHARES, ..limits };
+        bytes.add(&event);
+        bytes.add(&event);
+        assert!(bytes.is_over(&limits), "{} bytes of {each}", bytes.get());
+        bytes.remove(&event);
+        assert!(bytes.get() == each && !bytes.is_over(&QueueLimits { bytes_per_user_max: each, ..limits }));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::tools;
 use crate::dev::store_files;
+use crate::http::caller::bots_key;
 use crate::http::{App, HandlerResult, Realm, reply_ok};
 use crate::rate_limit::Bucket;
 use actors::RealmHandle;
@@ -23,6 +24,7 @@ fn clear_limits(app: &App, realm: &RealmHandle) {
     for user in realm.directory().users() {
         for bucket in Bucket::OF_ACCOUNTS {
             app.limits.clear(bucket, (realm.id(), user.id));
+            app.limits.clear(bucket, bots_key(realm.id(), user.id));
         }
     }
 }

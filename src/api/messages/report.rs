@@ -2,8 +2,9 @@
 //! (docs/api/messages.md#report-a-message).
 
 use super::access::readable_message;
+use crate::api::formulas;
 use crate::http::params::check_length_max;
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
 use actors::ChannelDraft;
 use model::{Directory, MessageId, User};
 use rules::RuleError;
@@ -31,6 +32,7 @@ impl FromFields for ReportMessage {
 
 /// Sends a notice to the organization's channel for reports; it is durable when this returns.
 pub async fn report_message(
+    app: App,
     caller: Caller,
     Path(id): Path<MessageId>,
     Params(ReportMessage { reason, description }): Params<ReportMessage>,
@@ -42,6 +44,7 @@ pub async fn report_message(
     let directory = realm.directory();
     let report = Report { by: user, message: &message, reason, description: &description };
     let text = report_text(&directory, &report)?;
+    formulas::prepare(&app, [text.as_str()]).await?;
     let draft = realm.draft_notice(&directory, user, text);
     let mut draft = draft.ok_or_else(|| ApiError::bad_request("Unable to render message"))?;
     // The notice repeats mentions of the reported text, which are not meant for moderators.

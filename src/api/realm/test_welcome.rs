@@ -1,7 +1,8 @@
 //! `POST /realm/test_welcome_bot_custom_message`: sends the welcome message to the requester as a preview
 //! (docs/api/organization.md#test-the-welcome-message).
 
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
+use crate::api::formulas;
+use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::{DirectDraft, welcome_bot};
 use model::SettingValue;
 use rules::RuleError;
@@ -22,11 +23,16 @@ impl FromFields for TestWelcome {
 
 /// Sends the text from the welcome bot to the requester, and returns its `message_id`. The text must be valid for the
 /// setting, which is not changed.
-pub async fn test_welcome(caller: Caller, Params(TestWelcome(text)): Params<TestWelcome>) -> HandlerResult {
+pub async fn test_welcome(
+    app: App,
+    caller: Caller,
+    Params(TestWelcome(text)): Params<TestWelcome>,
+) -> HandlerResult {
     if let Some(setting) = realm_setting(NAME) {
         setting.check(&SettingValue::Text(text.clone()))?;
     }
     let text = parse_content(&text)?;
+    formulas::prepare(&app, [text.as_str()]).await?;
     let directory = caller.realm.directory();
     let bot = welcome_bot(&directory).ok_or(AccountError::NoSuchUser).map_err(RuleError::from)?;
     let mut draft = caller.realm.draft_notice(&directory, bot, text).ok_or(RuleError::ContentEmpty)?;

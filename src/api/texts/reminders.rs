@@ -1,12 +1,13 @@
 //! `/reminders`: the notification bot reminds the requester of a message
 //! (docs/api/scheduled-messages.md#reminders).
 
+use crate::api::formulas;
 use crate::api::messages::access::readable_message;
 use crate::api::wire::list::push_list;
 use crate::api::wire::scheduled::reminder;
 use crate::http::{
-    ApiError, Caller, ClientName, Envelope, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply,
-    reply_ok,
+    ApiError, App, Caller, ClientName, Envelope, Fields, FromFields, HandlerResult, Params, Path, RealmUrl,
+    reply, reply_ok,
 };
 use actors::commands;
 use model::{MessageId, Reminder, ScheduledMessage, ScheduledMessageId, ScheduledTo};
@@ -49,6 +50,7 @@ pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
 
 /// Schedules a reminder. The message is quoted as it is when the reminder is sent, if it can be read then.
 pub async fn create(
+    app: App,
     caller: Caller,
     ClientName(client): ClientName,
     RealmUrl(url): RealmUrl,
@@ -69,6 +71,7 @@ pub async fn create(
         failure: None,
         reminder: Some(Reminder { message: new.message, note }),
     };
+    formulas::prepare(&app, [message.content.as_str()]).await?;
     realm.check_scheduled(&user, &mut message)?;
     let reminder_id = realm.execute(commands::ScheduleMessage { user: user.id, message }).await?;
     reply(&Created { reminder_id })

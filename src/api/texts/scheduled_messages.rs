@@ -1,11 +1,12 @@
 //! `/scheduled_messages`: messages that are sent later (docs/api/scheduled-messages.md).
 
 use super::recipient_fields::{Kind, To, to_topic};
+use crate::api::formulas;
 use crate::api::wire::list::push_list;
 use crate::api::wire::scheduled::scheduled;
 use crate::http::{
-    ApiError, Caller, ClientName, Envelope, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply,
-    reply_ok,
+    ApiError, App, Caller, ClientName, Envelope, Fields, FromFields, HandlerResult, Params, Path, RealmUrl,
+    reply, reply_ok,
 };
 use actors::commands;
 use model::{ScheduledMessage, ScheduledMessageId};
@@ -55,6 +56,7 @@ pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
 
 /// Schedules a message. It is checked as if it was sent now, and again when it is sent.
 pub async fn create(
+    app: App,
     caller: Caller,
     ClientName(client): ClientName,
     RealmUrl(url): RealmUrl,
@@ -77,6 +79,7 @@ pub async fn create(
         failure: None,
         reminder: None,
     };
+    formulas::prepare(&app, [message.content.as_str()]).await?;
     realm.check_scheduled(&user, &mut message)?;
     let scheduled_message_id = realm.execute(commands::ScheduleMessage { user: user.id, message }).await?;
     reply(&Created { scheduled_message_id })

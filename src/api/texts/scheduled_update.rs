@@ -1,7 +1,10 @@
 //! `PATCH /scheduled_messages/{scheduled_message_id}` (docs/api/scheduled-messages.md#change-a-scheduled-message).
 
 use super::recipient_fields::{Kind, To, to_topic};
-use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply_ok};
+use crate::api::formulas;
+use crate::http::{
+    ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, Path, RealmUrl, reply_ok,
+};
 use actors::{DomainError, commands};
 use model::{ScheduledMessage, ScheduledMessageId, ScheduledTo, Timestamp};
 use rules::RuleError;
@@ -103,6 +106,7 @@ impl ScheduledUpdate {
 
 /// Changes a scheduled message; missing parameters change nothing.
 pub async fn update(
+    app: App,
     caller: Caller,
     RealmUrl(url): RealmUrl,
     Path(id): Path<ScheduledMessageId>,
@@ -113,6 +117,7 @@ pub async fn update(
     for _ in 0..TRIES_MAX {
         let due = update.secs.map(|secs| parse_due(secs, caller.realm.now())).transpose()?;
         let before = find(&caller, id)?;
+        formulas::prepare(&app, [update.content.as_ref().unwrap_or(&before.content).as_str()]).await?;
         let after = update.apply(&caller, &before, due, &url)?;
         if caller.realm.execute(commands::UpdateScheduled { user, id, before, after }).await? {
             return reply_ok();

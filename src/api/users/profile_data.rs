@@ -6,7 +6,7 @@ use crate::api::formulas;
 use crate::http::{ApiError, App, Caller, Fields, FromFields, HandlerResult, Params};
 use actors::commands;
 use model::Directory;
-use rules::profile_fields::{ProfileEntry, find_field};
+use rules::profile_fields::{ProfileEntry, check_entries, find_field};
 
 /// Values to set.
 pub struct SetValues(Vec<ProfileEntry>);
@@ -40,8 +40,11 @@ pub async fn set_values(
     caller: Caller,
     Params(SetValues(mut entries)): Params<SetValues>,
 ) -> HandlerResult {
+    let directory = caller.realm.directory();
+    // Checked before values are rendered, and again when the command is decided.
+    check_entries(&directory, &caller.user, &caller.user, entries.clone())?;
     formulas::prepare(&app, texts_of(&entries)).await?;
-    render_entries(&caller, &caller.realm.directory(), &mut entries)?;
+    render_entries(&caller, &directory, &mut entries)?;
     caller.execute(commands::SetProfileValues { user: caller.user.id, entries }).await
 }
 

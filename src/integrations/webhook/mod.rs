@@ -22,6 +22,7 @@ use model::{BotKind, User, WebhookInterface};
 use notice::Failure;
 use reqwest::{Client, StatusCode};
 use response::{WebhookResponse, read_answer, reply_to};
+use rules::markdown::{has_formulas, prepare_formulas};
 use std::sync::Arc;
 
 /// The header that is the same for each attempt of one job.
@@ -62,10 +63,13 @@ impl Webhooks {
         };
         match self.ask(&call).await {
             Ok(WebhookResponse::Nothing) => Delivery::done(),
-            Ok(WebhookResponse::Say(text)) => match reply_to(&call, &text) {
-                Ok(followup) => Delivery::Done(Some(followup)),
-                Err(why) => give_up(&call, &Failure::WebhookResponse { why }),
-            },
+            Ok(WebhookResponse::Say(text)) => {
+                let text = with_known_formulas(text).await;
+                match reply_to(&call, &text) {
+                    Ok(followup) => Delivery::Done(Some(followup)),
+                    Err(why) => give_up(&call, &Failure::WebhookResponse { why }),
+                }
+            }
             Err(failure) => self.failed(&call, &failure),
         }
     }
@@ -124,6 +128,19 @@ impl Webhooks {
         }
         give_up(call, failure)
     }
+}
+
+/// Renders the formulas of a text, so that what renders the text next finds them rendered: the other calls on this thread do
+/// not wait for it.
+async fn with_known_formulas(text: String) -> String {
+    if !has_formulas(&text) {
+        return text;
+    }
+    let formulas = text.clone();
+    if tokio::task::spawn_blocking(move || prepare_formulas(&formulas)).await.is_err() {
+        tracing::warn!("the formulas of a response could not be rendered");
+    }
+    text
 }
 
 /// Ends the job, and notifies the owner of the bot.

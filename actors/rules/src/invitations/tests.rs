@@ -25,6 +25,11 @@ fn word(error: InvitationError) -> RuleError {
 }
 
 #[test]
+fn access_is_checked_once_for_each_id() {
+    assert_eq!(distinct(&[7, 3, 7, 7, 3, 9]).collect::<Vec<_>>(), [7, 3, 9]);
+}
+
+#[test]
 fn inviter_must_have_the_role_that_it_grants() {
     let dir = fixture::directory();
     let administrator = || Some(word(InvitationError::AdministratorRequired));
