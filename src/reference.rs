@@ -12,5 +12,6 @@ pub mod fields;
 pub mod operation;
 pub mod operations;
 mod path_parameters;
+mod permissions;
 pub mod recorded;
 pub mod schemas;

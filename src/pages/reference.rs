@@ -9,7 +9,7 @@ use crate::http::call::Handler;
 use crate::http::conditions::{Conditions, Selected};
 use crate::http::route::Route;
 use crate::http::{ApiError, App, Audience, HandlerResult, Path, Realm, RealmUrl, Reply};
-use crate::reference::access::{limit, who};
+use crate::reference::access::{permission, rate};
 use crate::reference::document::{document as document_of, path, route_of};
 use crate::reference::fields::{Field, Object, fields, objects};
 use crate::reference::operation::{Answer, Operation};
@@ -80,8 +80,9 @@ struct OperationPage<'p> {
     operation: &'p Operation,
     method: &'static str,
     path: String,
-    who: &'static str,
-    counted: Option<&'static str>,
+    permission: &'static str,
+    /// The rate limit, as a sentence.
+    rate: Option<String>,
     in_path: Vec<String>,
     is_json: bool,
     fields: Vec<Field>,
@@ -119,12 +120,13 @@ pub async fn list(realm: Option<Realm>) -> HandlerResult {
 pub fn operation(
     table: fn() -> Vec<Route>,
 ) -> impl Handler<(App, Audience, Option<Realm>, Option<RealmUrl>, Path<String>)> {
-    move |_: App, audience, realm, url, Path(name): Path<String>| async move {
-        show(&table(), audience, (realm, url), &name)
+    move |app: App, audience, realm, url, Path(name): Path<String>| async move {
+        show(&app, &table(), audience, (realm, url), &name)
     }
 }
 
 fn show(
+    app: &App,
     routes: &[Route],
     audience: Audience,
     (realm, url): (Option<Realm>, Option<RealmUrl>),
@@ -152,8 +154,8 @@ fn show(
         organization: &directory.realm().name,
         operation,
         method: operation.method(),
-        who: who(route.login),
-        counted: limit(route.limit),
+        permission: permission(route, Some(operation)),
+        rate: rate(route, &app.limits),
         in_path: placeholders(&shown),
         path: shown,
         is_json: operation.answer == Answer::Json,

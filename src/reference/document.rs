@@ -1,6 +1,6 @@
 //! The OpenAPI document: the declarations, the table of routes, and what tests recorded.
 
-use super::access::{limit, schemes, security, who};
+use super::access::{counted, permission, schemes, security};
 use super::operation::{Answer, File, Operation, Parameter};
 use super::operations::families;
 use super::path_parameters;
@@ -16,6 +16,9 @@ const ABOUT: &str = "The API of Millstream, a team chat server that speaks the H
     Parameters are sent in the query, or form-encoded in the body; the server reads both for every method. Texts are sent as they \
     are; lists, objects, numbers and booleans are JSON. Parameters that an endpoint does not read are listed in \
     `ignored_parameters_unsupported`. Answers may get new members at any time.\n\n\
+    `x-permission` says who may call an operation, and `x-rate-limit` what its calls count as: every answer that was counted says in \
+    `X-RateLimit-Limit` how many are allowed, in `X-RateLimit-Remaining` how many are left, and in `X-RateLimit-Reset` when all are \
+    allowed again, in seconds since 1970.\n\n\
     Every operation may also answer with status 429 when there are too many calls, with 503 while the server is busy or stopping, \
     and with 404 where the host is no organization.";
 
@@ -89,7 +92,7 @@ pub fn path(operation: &Operation) -> String {
 
 fn describe(operation: &Operation, route: &Route, family: &str, answers: &Value) -> Value {
     let example = recorded::example(operation.id);
-    let permission = who(route.login);
+    let permission = permission(route, Some(operation));
     let mut text = format!("{}\n\n{permission}", operation.text);
     if !operation.events.is_empty() {
         text.push_str(&format!("\n\nEvents: {}.", operation.events.join(", ")));
@@ -107,8 +110,8 @@ fn describe(operation: &Operation, route: &Route, family: &str, answers: &Value)
     if operation.is_deprecated {
         described["deprecated"] = json!(true);
     }
-    if let Some(counted) = limit(route.limit) {
-        described["x-rate-limit"] = json!(counted);
+    if let Some(counted) = counted(route) {
+        described["x-rate-limit"] = json!(counted.what);
     }
     let mut parameters = path_parameters(operation);
     if operation.answer == Answer::Tus {

@@ -1,7 +1,9 @@
 //! The pages of the reference.
 
 use crate::support::{TestServer, TestUser};
+use millstream::reference::document::{document, path as reference_path};
 use millstream::reference::operations::operations;
+use millstream::routes::table;
 
 async fn fetch(person: &TestUser, path: &str) -> (u16, String, String) {
     let request = person.http.get(format!("{}{path}", person.url)).header("Accept", "text/html");
@@ -18,6 +20,7 @@ async fn every_operation_has_a_page_that_the_list_leads_to() {
     let t = TestServer::start().await;
     let (status, _, list) = fetch(&t.anonymous(), "/api").await;
     assert_eq!(status, 200);
+    let described = document(&table())["paths"].clone();
     for operation in operations() {
         let path = format!("/api/{}", operation.id);
         assert!(list.contains(&format!("href=\"{path}\"")), "{path}");
@@ -27,6 +30,10 @@ async fn every_operation_has_a_page_that_the_list_leads_to() {
         for parameter in &operation.parameters {
             assert!(page.contains(&format!("<code>{}</code>", parameter.name)), "{path} {}", parameter.name);
         }
+        let permission =
+            described[reference_path(&operation)][operation.method().to_lowercase()]["x-permission"].clone();
+        let permission = permission.as_str().expect("who may call it");
+        assert!(page.contains(&format!("<p id=\"permission\">{permission}</p>")), "{path}: {permission}");
         // Only development servers make calls, and give out accounts.
         assert!(
             !page.contains("<script") && !page.contains("<form") && !page.contains("@zulip.com</option>"),
@@ -49,6 +56,18 @@ async fn development_servers_offer_to_make_the_call() {
     let request = t.anonymous().http.get(format!("{}/api/send-message", t.url));
     let answer = request.header("Host", "evil.example").send().await.unwrap();
     assert!(!answer.text().await.unwrap().contains("hamlet@zulip.com"));
+}
+
+#[tokio::test]
+async fn rate_limits_are_said_in_numbers_of_this_server() {
+    let t = TestServer::builder()
+        .set("limits.enabled", true)
+        .set("limits.api_by_user", "[[60, 123]]")
+        .start()
+        .await;
+    let (_, _, page) = fetch(&t.anonymous(), "/api/send-message").await;
+    let text = "Rate limit of calls, all operations together, for each account: 123 in 60 seconds.";
+    assert!(page.contains(text), "{page}");
 }
 
 #[tokio::test]

@@ -91,8 +91,7 @@ fn changes() -> Vec<Operation> {
             "update-stream",
             "PATCH /api/v1/streams/{stream_id:int}",
             "Update a channel",
-            "For those who administer it; archived channels, too. Properties are changed in order, and those before a refusal stay \
-             changed.",
+            "Archived channels, too. Properties are changed in order, and those before a refusal stay changed.",
         )
         .with([
             may("description", Text, "Markdown of at most 1024 characters on one line."),

@@ -159,7 +159,7 @@ fn changes() -> Vec<Operation> {
             "set-typing-status-for-message-edit",
             "POST /api/v1/messages/{message_id:int}/typing",
             "Report typing while editing",
-            "For accounts that may edit the content of the message now.",
+            "Tells those who can read the message that its text is being changed. Repeated while it goes on.",
         )
         .with([need("op", Word(&["start", "stop"]), "Whether typing starts or stops.")])
         .sends(&["typing_edit_message"]),
@@ -241,7 +241,7 @@ fn parts() -> Vec<Operation> {
             "add-reaction",
             "POST /api/v1/messages/{message_id:int}/reactions",
             "Add a reaction",
-            "For accounts that can read the message. Name, code and type must belong together.",
+            "Name, code and type of the emoji must belong together; the name alone is enough.",
         )
         .with([need("emoji_name", Text, "The name of the emoji.")])
         .with(more())
@@ -259,7 +259,7 @@ fn parts() -> Vec<Operation> {
             "add-submessage",
             "POST /api/v1/submessage",
             "Add a part to a widget",
-            "A vote, an option or a task, for accounts that can read the message. Only its sender adds the first part.",
+            "A vote, an option or a task of a poll or a list of tasks.",
         )
         .with([
             need("message_id", Id, "The message with the widget."),

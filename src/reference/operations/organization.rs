@@ -20,7 +20,7 @@ fn organization() -> Vec<Operation> {
             "update-realm",
             "PATCH /api/v1/realm",
             "Update the organization",
-            "Either all changes are made or none. Some settings are for owners.",
+            "Either all changes are made or none.",
         )
         .with([
             may("name", Text, "The name, 1 to 40 characters."),
@@ -205,7 +205,7 @@ fn pictures() -> Vec<Operation> {
             "deactivate-custom-emoji",
             "DELETE /api/v1/realm/emoji/{emoji_name:rest}",
             "Deactivate a custom emoji",
-            "For its author and administrators. Messages keep it.",
+            "It can no longer be used; messages keep it.",
         )
         .sends(&["realm_emoji"]),
     ]
@@ -448,12 +448,7 @@ pub fn invitations() -> Vec<Operation> {
     };
     let channels = "Channels that the invited people are subscribed to.";
     vec![
-        operation(
-            "get-invites",
-            "GET /api/v1/invites",
-            "List invitations",
-            "Open ones. Administrators see all, others their own.",
-        ),
+        operation("get-invites", "GET /api/v1/invites", "List invitations", "Those that can still be used."),
         operation(
             "send-invites",
             "POST /api/v1/invites",

@@ -49,8 +49,8 @@ pub fn bots() -> Vec<Operation> {
             .sends(&["realm_user", "realm_bot", "subscription"]),
         operation("delete-bot", "DELETE /api/v1/bots/{bot_id:int}", "Deactivate a bot", "Its messages stay.")
             .sends(&["realm_user", "realm_bot", "subscription"]),
-        operation("get-bot-api-key", "GET /api/v1/bots/{bot_id:int}/api_key", "Get the API key of a bot", "For its owner."),
-        operation("regenerate-bot-api-key", "POST /api/v1/bots/{bot_id:int}/api_key/regenerate", "Regenerate the API key of a bot", "For its owner. The old key stops at once.")
+        operation("get-bot-api-key", "GET /api/v1/bots/{bot_id:int}/api_key", "Get the API key of a bot", "With which programs act as the bot."),
+        operation("regenerate-bot-api-key", "POST /api/v1/bots/{bot_id:int}/api_key/regenerate", "Regenerate the API key of a bot", "The old key stops at once.")
             .sends(&["realm_bot"]),
         operation("get-storage", "GET /api/v1/bot_storage", "Read the storage of the account", "Texts under keys, which no other account sees.")
             .with([may("keys", Texts, "These keys; by default all.")]),

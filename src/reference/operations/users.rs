@@ -27,12 +27,16 @@ fn accounts() -> Vec<Operation> {
             "get-users",
             "GET /api/v1/users",
             "List users",
-            "People and bots, deactivated ones included. Visitors without an account may call it where the organization shows \
-             channels to them.",
+            "People and bots, deactivated ones included.",
         )
         .with(form())
         .with([may("user_ids", Ids, "These users alone; unknown ids are left out.")]),
-        operation("get-own-user", "GET /api/v1/users/me", "Get the own user", "The account of the requester."),
+        operation(
+            "get-own-user",
+            "GET /api/v1/users/me",
+            "Get the own user",
+            "The account of the requester.",
+        ),
         operation("get-user", "GET /api/v1/users/{user_id:int}", "Get a user", "By id or e-mail address.")
             .at("GET /api/v1/users/{email:text}")
             .with(form()),
@@ -45,7 +49,8 @@ fn changes() -> Vec<Operation> {
             "create-user",
             "POST /api/v1/users",
             "Create a user",
-            "For administrators whom the operator allowed to create users.",
+            "A member, who is subscribed to the default channels and gets the welcome messages. The operator allows an account to create \
+             users with `millstream user grant`.",
         )
         .with([
             need("email", Text, "The e-mail address."),
@@ -57,7 +62,7 @@ fn changes() -> Vec<Operation> {
             "update-user",
             "PATCH /api/v1/users/{user_id:int}",
             "Update a user",
-            "For administrators, and for owners of a bot. Either all changes are made or none.",
+            "Either all changes are made or none.",
         )
         .at("PATCH /api/v1/users/{email:text}")
         .with([
@@ -75,7 +80,7 @@ fn changes() -> Vec<Operation> {
         )
         .with([may("deactivation_notification_comment", Text, "A comment of at most 2000 characters that is mailed to the user.")])
         .sends(&["realm_user", "subscription", "user_group", "realm_bot"]),
-        operation("deactivate-own-user", "DELETE /api/v1/users/me", "Deactivate the own account", "Not for the only owner.")
+        operation("deactivate-own-user", "DELETE /api/v1/users/me", "Deactivate the own account", "Keys, sessions and queues stop, and the own bots are deactivated.")
             .sends(&["realm_user", "subscription", "user_group", "realm_bot"]),
         operation(
             "reactivate-user",
@@ -129,7 +134,7 @@ fn presence() -> Vec<Operation> {
             "update-status-for-user",
             "POST /api/v1/users/{user_id:int}/status",
             "Set the status of another user",
-            "For administrators.",
+            "Only what is given changes.",
         )
         .with(status_parameters())
         .sends(&["user_status"]),
