@@ -59,6 +59,33 @@ async fn development_servers_offer_to_make_the_call() {
 }
 
 #[tokio::test]
+async fn forms_have_what_the_kind_of_call_needs() {
+    let t = TestServer::builder().development().start().await;
+    let (_, _, webhook) = fetch(&t.anonymous(), "/api/post-webhook").await;
+    assert!(webhook.contains("data-is-webhook") && webhook.contains("data-in=\"document\""), "{webhook}");
+    let (_, _, part) = fetch(&t.anonymous(), "/api/continue-upload").await;
+    assert!(part.contains("data-is-in-parts") && part.contains("data-name=\"Upload-Offset\""), "{part}");
+    // The page cannot read the token of a session.
+    let (_, _, session) = fetch(&t.anonymous(), "/api/fetch-own-api-key").await;
+    assert!(session.contains("X-CSRFToken") && !session.contains("id=\"try\""), "{session}");
+}
+
+#[tokio::test]
+async fn answers_that_are_not_json_are_said_in_words() {
+    let t = TestServer::start().await;
+    for (name, words) in [
+        ("get-avatar", "302: The header Location has the address of the picture."),
+        ("get-file", "200: The bytes of the file"),
+        ("get-thumbnail", "200: The bytes of the picture (image/webp)."),
+        ("begin-upload", "201: The header Location has the address of the upload"),
+        ("cancel-upload", "204: Done; without a body."),
+    ] {
+        let (_, _, page) = fetch(&t.anonymous(), &format!("/api/{name}")).await;
+        assert!(page.contains(words), "{name}: {page}");
+    }
+}
+
+#[tokio::test]
 async fn rate_limits_are_said_in_numbers_of_this_server() {
     let t = TestServer::builder()
         .set("limits.enabled", true)
