@@ -244,6 +244,11 @@ impl Limits {
         *self.rules.write() = rules;
     }
 
+    /// The rules of a bucket, that of the longest window first; empty if it is not limited.
+    pub fn rules(&self, bucket: Bucket) -> Vec<Rule> {
+        self.rules.read().of(bucket).to_vec()
+    }
+
     /// Counts one call, if it fits every rule.
     pub fn acquire(&self, bucket: Bucket, key: impl Hash, now: MonotonicTime) -> Option<RateLimitStatus> {
         self.acquire_shared(bucket, (key, 1), now)

@@ -2,9 +2,10 @@
 
 use super::error::CliError;
 use crate::admin::{Answer, Table};
-use crate::http::Login;
-use crate::http::route::Limit;
+use crate::reference::access::{counted, permission};
 use crate::reference::document::document;
+use crate::reference::operation::Operation;
+use crate::reference::operations::operations;
 use crate::routes::{development_table, table};
 use serde_json::json;
 use std::io::Write;
@@ -16,7 +17,7 @@ const TOOLS_PREFIX: &str = "/dev/";
 const DEVELOPMENT_PATHS: &[&str] =
     &["/devlogin/", "/emails", "/emails.json", "/api/v1/dev_fetch_api_key", "/api/v1/dev_list_users"];
 
-/// List the endpoints: method, path, who may call, rate limit
+/// List the endpoints: method, path, what a call counts as for rate limits, who may call
 ///
 /// Those that only a development server (`millstream dev`) has are marked as "development only".
 #[derive(Debug, clap::Args)]
@@ -53,17 +54,21 @@ pub fn run(args: &RoutesArgs) -> Result<(), CliError> {
 
 /// All endpoints, those of development servers too.
 fn list() -> Table {
-    let mut list = Table::new(&["method", "path", "who", "rate_limit"]);
+    let mut list = Table::new(&["method", "path", "rate_limit", "who"]);
+    let operations = operations();
     for route in development_table() {
+        let row = format!("{route:?}");
+        let is_of_row = |operation: &&Operation| operation.routes.contains(&row.as_str());
+        let permission = permission(&route, operations.iter().find(is_of_row));
         let who = match is_development_only(route.path) {
-            true => format!("{}, development only", who(route.login)),
-            false => who(route.login).to_owned(),
+            true => format!("Development only. {permission}"),
+            false => permission.to_owned(),
         };
         list.push(vec![
             json!(route.method.as_str()),
             json!(route.path),
+            json!(counted(&route).map_or("none", |counted| counted.what)),
             json!(who),
-            json!(limit(route.limit)),
         ]);
     }
     list
@@ -78,33 +83,6 @@ fn print(text: &str) -> Result<(), CliError> {
     // A closed pipe, as after `| head`, is not an error.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
     Ok(())
-}
-
-fn who(login: Login) -> &'static str {
-    match login {
-        Login::None => "everyone",
-        Login::Spectator => "accounts, spectators",
-        Login::SpectatorOrKeyInUrl => "accounts, spectators, key in the URL",
-        Login::AccountOrBrowser => "accounts, spectators with a browser",
-        Login::Account => "accounts",
-        Login::KeyInUrl => "accounts, key in the URL",
-        Login::Human => "people",
-        Login::NotGuest => "accounts but guests",
-        Login::HumanNotGuest => "people but guests",
-        Login::Administrator => "administrators",
-        Login::Owner => "owners",
-    }
-}
-
-fn limit(limit: Limit) -> &'static str {
-    match limit {
-        Limit::Free => "none",
-        Limit::Api => "api",
-        Limit::Events => "events",
-        Limit::Login => "logins",
-        Limit::Page => "pages",
-        Limit::Picture => "pictures",
-    }
 }
 
 #[cfg(test)]
@@ -126,8 +104,8 @@ mod tests {
         let text = Answer::list(list()).text();
         let line = |path: &str| text.lines().find(|line| line.contains(path)).unwrap();
         for path in ["/dev/reset", "/emails ", "/devlogin/", "/api/v1/dev_fetch_api_key"] {
-            assert!(line(path).contains("everyone, development only"), "{}", line(path));
+            assert!(line(path).contains("Development only. Needs no account."), "{}", line(path));
         }
-        assert!(!line("/api/v1/server_settings").contains("development"));
+        assert!(!line("/api/v1/server_settings").contains("Development"));
     }
 }

@@ -1,9 +1,7 @@
 //! `millstream settings`: documents every setting of users and organizations, from the tables that the server uses.
 
-mod meanings;
-
 use super::error::CliError;
-use meanings::{OF_ORGANIZATIONS, OF_PERMISSIONS, OF_USERS, meaning};
+use crate::reference::meanings::{OF_ORGANIZATIONS, OF_PERMISSIONS, OF_USERS, meaning};
 use model::EventKind;
 use rules::settings::{
     REALM_PERMISSIONS, REALM_SETTINGS, Setting, USER_SETTINGS, is_for_owners, setting_forms,
@@ -96,7 +94,9 @@ fn who(name: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reference::meanings::{OF_CHANNEL_PERMISSIONS, OF_GROUP_PERMISSIONS};
     use rules::settings::SettingKind;
+    use rules::settings::{CHANNEL_PERMISSIONS, GROUP_PERMISSIONS};
 
     #[test]
     fn every_setting_has_a_row_with_its_allowed_values() {
@@ -138,7 +138,13 @@ mod tests {
                 }
             }
         }
-        assert_eq!(REALM_PERMISSIONS.len(), OF_PERMISSIONS.len());
-        assert!(REALM_PERMISSIONS.iter().all(|rule| meaning(OF_PERMISSIONS, rule.name).ends_with('.')));
+        for (rules, list) in [
+            (&REALM_PERMISSIONS[..], OF_PERMISSIONS),
+            (&CHANNEL_PERMISSIONS[..], OF_CHANNEL_PERMISSIONS),
+            (&GROUP_PERMISSIONS[..], OF_GROUP_PERMISSIONS),
+        ] {
+            assert_eq!(rules.len(), list.len());
+            assert!(rules.iter().all(|rule| meaning(list, rule.name).ends_with('.')));
+        }
     }
 }

@@ -3,6 +3,9 @@
 "use strict";
 
 const form = document.getElementById("try");
+const PART_TYPE = "application/offset+octet-stream";
+// The headers of an answer that later calls need, or that say what it is.
+const SHOWN_HEADERS = ["Content-Type", "Location", "Upload-Offset", "Upload-Length", "Upload-Expires", "Retry-After"];
 
 // A word for the shell.
 function quoted(word) {
@@ -15,68 +18,139 @@ async function apiKey(email) {
     return (await answer.json()).api_key;
 }
 
-// The method, path, parameters and file that the form has.
-function asked() {
-    const found = {method: form.dataset.method, path: form.dataset.path, pairs: [], file: null, isBody: false};
+function readsOnly(call) {
+    return ["GET", "HEAD"].includes(call.method);
+}
+
+// The headers that the person filled in, and those of the kind of call.
+function addHeaders(call, email, key) {
+    const {isInParts, isWebhook} = form.dataset;
+    if (isWebhook !== undefined) {
+        call.headers["Content-Type"] = "application/json";
+    } else {
+        call.headers.Authorization = `Basic ${btoa(`${email}:${key}`)}`;
+    }
+    if (isInParts === undefined) {
+        return;
+    }
+    call.headers["Tus-Resumable"] = "1.0.0";
+    if (call.method === "POST" && !call.headers["Upload-Length"]) {
+        call.headers["Upload-Length"] = String(call.file ? call.file.size : 0);
+    }
+    if (call.file || call.method === "PATCH") {
+        call.headers["Content-Type"] = PART_TYPE;
+    }
+}
+
+// The method, path, parameters, headers, and file or document that the form has.
+function asked(email, key) {
+    const {method, path, isWebhook} = form.dataset;
+    const call = {method, path, pairs: [], query: [], headers: {}, file: null, isBody: false, document: null};
     for (const input of form.querySelectorAll("[data-in]")) {
-        const kind = input.dataset.in;
+        const {in: kind, name} = input.dataset;
         if (kind === "path") {
-            found.path = found.path.replace(`{${input.dataset.name}}`, encodeURIComponent(input.value));
+            // A path may have several parts.
+            const value = input.value.split("/").map(encodeURIComponent).join("/");
+            call.path = call.path.replace(`{${name}}`, value);
         } else if (kind === "form" && input.value !== "") {
-            found.pairs.push([input.dataset.name, input.value]);
+            (isWebhook === undefined && !readsOnly(call) ? call.pairs : call.query).push([name, input.value]);
+        } else if (kind === "header" && input.value !== "") {
+            call.headers[name] = input.value;
+        } else if (kind === "document") {
+            call.document = input.value;
         } else if (input.files && input.files.length > 0) {
-            found.file = input.files[0];
-            found.isBody = kind === "body";
+            call.file = input.files[0];
+            call.isBody = kind === "body";
         }
     }
-    return found;
+    if (isWebhook !== undefined && !call.query.some(([name]) => name === "api_key")) {
+        call.query.unshift(["api_key", key]);
+    }
+    addHeaders(call, email, key);
+    return call;
+}
+
+// The address with the parameters of the query.
+function address(call) {
+    return call.path + (call.query.length > 0 ? `?${new URLSearchParams(call.query)}` : "");
 }
 
 function command(call, email, key) {
-    const inQuery = ["GET", "HEAD"].includes(call.method);
-    const words = ["curl", "-X", call.method, "-u", `${email}:${key}`];
-    if (inQuery && call.pairs.length > 0) {
-        words.push("--get");
+    const words = ["curl", ...(call.method === "HEAD" ? ["--head"] : ["-X", call.method])];
+    if (call.headers.Authorization) {
+        words.push("-u", `${email}:${key}`);
+    }
+    if (form.dataset.isInParts !== undefined && call.method !== "HEAD") {
+        words.push("-i");
+    }
+    for (const [name, value] of Object.entries(call.headers)) {
+        if (name !== "Authorization") {
+            words.push("-H", `${name}: ${value}`);
+        }
     }
     const flag = call.file && !call.isBody ? "-F" : "--data-urlencode";
     for (const [name, value] of call.pairs) {
         words.push(flag, `${name}=${value}`);
     }
-    if (call.file) {
+    if (call.document !== null) {
+        words.push("--data", call.document);
+    } else if (call.file) {
         words.push(call.isBody ? "--data-binary" : "-F", call.isBody ? `@${call.file.name}` : `file=@${call.file.name}`);
     }
-    words.push(location.origin + call.path);
+    words.push(location.origin + address(call));
     return words.map(quoted).join(" ");
 }
 
-async function send(call, email, key) {
-    const headers = {Authorization: `Basic ${btoa(`${email}:${key}`)}`};
-    const parameters = new URLSearchParams(call.pairs);
-    if (["GET", "HEAD"].includes(call.method)) {
-        const query = call.pairs.length > 0 ? `?${parameters}` : "";
-        return fetch(call.path + query, {method: call.method, headers});
+function body(call) {
+    if (readsOnly(call)) {
+        return undefined;
     }
-    let body = parameters;
+    if (call.document !== null) {
+        return call.document;
+    }
+    if (form.dataset.isInParts !== undefined) {
+        return call.file ?? undefined;
+    }
     if (call.file && call.isBody) {
-        body = call.file;
-        headers["Tus-Resumable"] = "1.0.0";
-        headers["Upload-Length"] = String(call.file.size);
-    } else if (call.file) {
-        body = new FormData();
-        for (const [name, value] of call.pairs) {
-            body.append(name, value);
-        }
-        body.append("file", call.file);
+        return call.file;
     }
-    return fetch(call.path, {method: call.method, headers, body});
+    if (!call.file) {
+        return new URLSearchParams(call.pairs);
+    }
+    const parts = new FormData();
+    for (const [name, value] of call.pairs) {
+        parts.append(name, value);
+    }
+    parts.append("file", call.file);
+    return parts;
 }
 
-function shown(text) {
+function pretty(text) {
     try {
         return JSON.stringify(JSON.parse(text), null, 2);
     } catch {
         return text;
     }
+}
+
+// Status, headers, and the body if it is text.
+async function shown(answer) {
+    const lines = [String(answer.status)];
+    if (answer.redirected) {
+        lines.push(`after a redirect to ${answer.url}`);
+    }
+    for (const name of SHOWN_HEADERS) {
+        if (answer.headers.has(name)) {
+            lines.push(`${name}: ${answer.headers.get(name)}`);
+        }
+    }
+    const type = answer.headers.get("Content-Type") ?? "";
+    if (type === "" || /^text\/|json|xml/.test(type)) {
+        lines.push("", pretty(await answer.text()));
+    } else {
+        lines.push("", `${(await answer.blob()).size} bytes`);
+    }
+    return lines.join("\n");
 }
 
 async function makeCall(event) {
@@ -87,10 +161,10 @@ async function makeCall(event) {
     result.textContent = "Waiting for the answer …";
     try {
         const key = await apiKey(email);
-        const call = asked();
+        const call = asked(email, key);
         request.textContent = command(call, email, key);
-        const answer = await send(call, email, key);
-        result.textContent = `${answer.status}\n${shown(await answer.text())}`;
+        const answer = await fetch(address(call), {method: call.method, headers: call.headers, body: body(call)});
+        result.textContent = await shown(answer);
     } catch (error) {
         result.textContent = `The call failed: ${error.message}`;
     }

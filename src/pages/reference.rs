@@ -9,7 +9,7 @@ use crate::http::call::Handler;
 use crate::http::conditions::{Conditions, Selected};
 use crate::http::route::Route;
 use crate::http::{ApiError, App, Audience, HandlerResult, Path, Realm, RealmUrl, Reply};
-use crate::reference::access::{limit, who};
+use crate::reference::access::{permission, rate};
 use crate::reference::document::{document as document_of, path, route_of};
 use crate::reference::fields::{Field, Object, fields, objects};
 use crate::reference::operation::{Answer, Operation};
@@ -80,10 +80,13 @@ struct OperationPage<'p> {
     operation: &'p Operation,
     method: &'static str,
     path: String,
-    who: &'static str,
-    counted: Option<&'static str>,
+    permission: &'static str,
+    /// The rate limit, as a sentence.
+    rate: Option<String>,
     in_path: Vec<String>,
     is_json: bool,
+    /// What happens where the answer is not JSON with `result` and `msg`: the status and words.
+    other_answers: Vec<(u16, &'static str)>,
     fields: Vec<Field>,
     objects: Vec<Object>,
     errors: Vec<ErrorRow>,
@@ -91,6 +94,12 @@ struct OperationPage<'p> {
     answer: String,
     /// The accounts to try it as, on a development server.
     accounts: Vec<Account<'p>>,
+    /// Whether it belongs to the protocol tus, whose headers the script sends.
+    is_in_parts: bool,
+    /// What the body of an incoming webhook is at first.
+    webhook_document: &'static str,
+    /// Headers that people fill in to try it, each with its first value.
+    headers: Vec<(&'static str, &'static str)>,
     script: &'static str,
     document: &'static str,
 }
@@ -119,12 +128,13 @@ pub async fn list(realm: Option<Realm>) -> HandlerResult {
 pub fn operation(
     table: fn() -> Vec<Route>,
 ) -> impl Handler<(App, Audience, Option<Realm>, Option<RealmUrl>, Path<String>)> {
-    move |_: App, audience, realm, url, Path(name): Path<String>| async move {
-        show(&table(), audience, (realm, url), &name)
+    move |app: App, audience, realm, url, Path(name): Path<String>| async move {
+        show(&app, &table(), audience, (realm, url), &name)
     }
 }
 
 fn show(
+    app: &App,
     routes: &[Route],
     audience: Audience,
     (realm, url): (Option<Realm>, Option<RealmUrl>),
@@ -140,8 +150,9 @@ fn show(
     let (answers, example) = (recorded::answers(), recorded::example(operation.id));
     let schema = &answers["answers"][operation.id];
     let directory = realm.directory();
-    let people =
-        directory.users().filter(|user| audience.is_developer && user.is_active && !user.is_system_bot());
+    // The page has no session of the account, and cannot read its token.
+    let can_call = audience.is_developer && !operation.is_of_session();
+    let people = directory.users().filter(|user| can_call && user.is_active && !user.is_system_bot());
     let accounts = people.take(ACCOUNTS_MAX).map(|user| Account {
         email: &user.delivery_email,
         name: &user.full_name,
@@ -152,17 +163,21 @@ fn show(
         organization: &directory.realm().name,
         operation,
         method: operation.method(),
-        who: who(route.login),
-        counted: limit(route.limit),
+        permission: permission(route, Some(operation)),
+        rate: rate(route, &app.limits),
         in_path: placeholders(&shown),
         path: shown,
         is_json: operation.answer == Answer::Json,
+        other_answers: operation.other_answers(),
         fields: fields(schema),
         objects: objects(schema, &answers["components"]),
         errors: errors(&answers["errors"][operation.id]),
-        request: curl::command(&url, operation, &example["request"]),
+        request: curl::command(&url, operation, route.login, &example["request"]),
         answer: answer_text(&example["answer"]),
         accounts: accounts.collect(),
+        is_in_parts: operation.answer == Answer::Tus,
+        webhook_document: curl::WEBHOOK_DOCUMENT,
+        headers: headers_to_fill(operation),
         script: SCRIPT_PATH,
         document: DOCUMENT_PATH,
     };
@@ -174,6 +189,15 @@ fn show(
         ApiError::internal()
     })?;
     Ok(Reply::calling_page(StatusCode::OK, html))
+}
+
+/// The headers of an upload in parts that depend on the file.
+fn headers_to_fill(operation: &Operation) -> Vec<(&'static str, &'static str)> {
+    match (operation.answer, operation.method()) {
+        (Answer::Tus, "POST") => vec![("Upload-Length", ""), ("Upload-Metadata", "")],
+        (Answer::Tus, "PATCH") => vec![("Upload-Offset", "0")],
+        _ => Vec::new(),
+    }
 }
 
 /// The names of the placeholders in a path.
@@ -193,11 +217,18 @@ fn errors(recorded: &Value) -> Vec<ErrorRow> {
     .collect()
 }
 
+/// A recorded answer: the body, or the status with the headers that matter where the body is no JSON.
 fn answer_text(answer: &Value) -> String {
-    if answer["body"].is_null() {
-        return String::new();
+    let headers = answer["headers"].as_object().into_iter().flatten();
+    let mut lines: Vec<String> =
+        headers.map(|(name, value)| format!("{name}: {}", value.as_str().unwrap_or_default())).collect();
+    if !lines.is_empty() {
+        lines.insert(0, format!("HTTP status {}", answer["status"]));
     }
-    serde_json::to_string_pretty(&answer["body"]).unwrap_or_default()
+    if !answer["body"].is_null() {
+        lines.push(serde_json::to_string_pretty(&answer["body"]).unwrap_or_default());
+    }
+    lines.join("\n")
 }
 
 /// The document, compressed, and its entity tag.

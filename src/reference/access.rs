@@ -1,7 +1,10 @@
 //! Who may call an operation and how, in words and as security requirements.
 
+use super::operation::Operation;
+use super::permissions;
 use crate::http::Login;
 use crate::http::route::{Limit, Offered, Route};
+use crate::rate_limit::{Bucket, Limits};
 use serde_json::{Value, json};
 
 /// The name of authentication with an API key.
@@ -13,8 +16,12 @@ pub const SESSION: &str = "webSession";
 /// The name of the token that a web session needs for changes.
 pub const CSRF: &str = "csrfToken";
 
-/// Who may call a row of the table of routes, as a sentence.
-pub fn who(login: Login) -> &'static str {
+/// Who may call a row of the table of routes, as a sentence: that of the operation which the row belongs to, if it has one.
+pub fn permission(route: &Route, operation: Option<&Operation>) -> &'static str {
+    operation.and_then(|operation| permissions::text(operation.id)).unwrap_or_else(|| who(route.login))
+}
+
+fn who(login: Login) -> &'static str {
     match login {
         Login::None => "Needs no account.",
         Login::Spectator => {
@@ -36,16 +43,42 @@ pub fn who(login: Login) -> &'static str {
     }
 }
 
-/// The rate limit of a row, as words after "counts as".
-pub fn limit(limit: Limit) -> Option<&'static str> {
-    match limit {
-        Limit::Free => None,
-        Limit::Api => Some("calls"),
-        Limit::Events => Some("polls of event queues"),
-        Limit::Login => Some("logins"),
-        Limit::Page => Some("pages"),
-        Limit::Picture => Some("pictures"),
+/// What the calls of a row count as, for its rate limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    pub bucket: Bucket,
+    /// In plural, such as "polls of event queues".
+    pub what: &'static str,
+    /// By what they are counted, such as "account".
+    pub by: &'static str,
+}
+
+/// What the calls of a row count as; none for rows without a rate limit.
+pub fn counted(route: &Route) -> Option<Counted> {
+    let counted = |bucket, what, by| Some(Counted { bucket, what, by });
+    match (route.limit, route.login) {
+        (Limit::Free, _) => None,
+        (Limit::Api | Limit::Events, Login::None) => {
+            counted(Bucket::ApiByIp, "calls without an account", "IP address")
+        }
+        (Limit::Api, _) => counted(Bucket::ApiByUser, "calls", "account"),
+        (Limit::Events, _) => counted(Bucket::EventsByUser, "polls of event queues", "account"),
+        (Limit::Login, _) => counted(Bucket::LoginsByIp, "logins", "IP address"),
+        (Limit::Page, _) => counted(Bucket::JoinsByIp, "pages", "IP address"),
+        (Limit::Picture, _) => counted(Bucket::PicturesByIp, "pictures without an account", "IP address"),
     }
+}
+
+/// The rate limit of a row by the rules in force, as a sentence; none for rows without one.
+pub fn rate(route: &Route, limits: &Limits) -> Option<String> {
+    let Counted { bucket, what, by } = counted(route)?;
+    let rules = limits.rules(bucket);
+    let each: Vec<String> =
+        rules.iter().map(|rule| format!("{} in {} seconds", rule.count, rule.window_secs)).collect();
+    if each.is_empty() {
+        return None;
+    }
+    Some(format!("Rate limit of {what}, all operations together, for each {by}: {}.", each.join(", and ")))
 }
 
 /// The security requirements of a row, as the document has them.

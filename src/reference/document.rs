@@ -1,6 +1,7 @@
 //! The OpenAPI document: the declarations, the table of routes, and what tests recorded.
 
-use super::access::{limit, schemes, security, who};
+use super::access::{counted, permission, schemes, security};
+use super::curl::PART_TYPE;
 use super::operation::{Answer, File, Operation, Parameter};
 use super::operations::families;
 use super::path_parameters;
@@ -16,6 +17,9 @@ const ABOUT: &str = "The API of Millstream, a team chat server that speaks the H
     Parameters are sent in the query, or form-encoded in the body; the server reads both for every method. Texts are sent as they \
     are; lists, objects, numbers and booleans are JSON. Parameters that an endpoint does not read are listed in \
     `ignored_parameters_unsupported`. Answers may get new members at any time.\n\n\
+    `x-permission` says who may call an operation, and `x-rate-limit` what its calls count as: every answer that was counted says in \
+    `X-RateLimit-Limit` how many are allowed, in `X-RateLimit-Remaining` how many are left, and in `X-RateLimit-Reset` when all are \
+    allowed again, in seconds since 1970.\n\n\
     Every operation may also answer with status 429 when there are too many calls, with 503 while the server is busy or stopping, \
     and with 404 where the host is no organization.";
 
@@ -89,7 +93,7 @@ pub fn path(operation: &Operation) -> String {
 
 fn describe(operation: &Operation, route: &Route, family: &str, answers: &Value) -> Value {
     let example = recorded::example(operation.id);
-    let permission = who(route.login);
+    let permission = permission(route, Some(operation));
     let mut text = format!("{}\n\n{permission}", operation.text);
     if !operation.events.is_empty() {
         text.push_str(&format!("\n\nEvents: {}.", operation.events.join(", ")));
@@ -107,8 +111,8 @@ fn describe(operation: &Operation, route: &Route, family: &str, answers: &Value)
     if operation.is_deprecated {
         described["deprecated"] = json!(true);
     }
-    if let Some(counted) = limit(route.limit) {
-        described["x-rate-limit"] = json!(counted);
+    if let Some(counted) = counted(route) {
+        described["x-rate-limit"] = json!(counted.what);
     }
     let mut parameters = path_parameters(operation);
     if operation.answer == Answer::Tus {
@@ -120,8 +124,7 @@ fn describe(operation: &Operation, route: &Route, family: &str, answers: &Value)
         described["requestBody"] = body;
     }
     if let Some(File { is_body: true, .. }) = operation.file {
-        let bytes =
-            json!({"application/offset+octet-stream": {"schema": {"type": "string", "format": "binary"}}});
+        let bytes = json!({PART_TYPE: {"schema": {"type": "string", "format": "binary"}}});
         described["requestBody"] = json!({"content": bytes});
     }
     if operation.is_webhook {
@@ -243,6 +246,19 @@ fn body(operation: &Operation, example: &Value) -> Option<Value> {
     Some(json!({"required": is_required, "content": {kind: form}}))
 }
 
+/// A success that is not JSON with `result` and `msg`.
+fn other_answer(operation: &Operation, text: &str) -> Value {
+    let described = json!({"description": text});
+    let with = |name: &str, value: Value| json!({"description": text, name: value});
+    match operation.answer {
+        Answer::Document => with("content", json!({"application/json": {"schema": {}}})),
+        Answer::File => with("content", json!({"*/*": {"schema": {}}})),
+        Answer::Picture => with("content", json!({"image/webp": {"schema": {}}})),
+        Answer::Redirect => with("headers", json!({"Location": {"schema": {"type": "string"}}})),
+        Answer::Json | Answer::Tus => described,
+    }
+}
+
 fn responses(operation: &Operation, answers: &Value, example: &Value) -> Value {
     let mut all = Map::new();
     let is_of_file = operation.path().contains("/user_uploads/");
@@ -258,38 +274,10 @@ fn responses(operation: &Operation, answers: &Value, example: &Value) -> Value {
                 json!({"description": "Success.", "content": {"application/json": content}}),
             );
         }
-        Answer::Document => {
-            all.insert(
-                "200".to_owned(),
-                json!({"description": "Success.", "content": {"application/json": {"schema": {}}}}),
-            );
-        }
-        Answer::File => {
-            all.insert(
-                "200".to_owned(),
-                json!({"description": "The file.", "content": {"*/*": {"schema": {}}}}),
-            );
-            all.insert(
-                "206".to_owned(),
-                json!({"description": "A part of the file.", "content": {"*/*": {"schema": {}}}}),
-            );
-        }
-        Answer::Redirect => {
-            let location = json!({"Location": {"schema": {"type": "string"}}});
-            all.insert(
-                "302".to_owned(),
-                json!({"description": "The address of the picture.", "headers": location}),
-            );
-        }
-        Answer::Tus => {
-            for (status, text) in [
-                ("200", "The upload, or the file after the last part."),
-                ("201", "The upload has begun."),
-                ("204", "Done."),
-            ] {
-                all.insert(status.to_owned(), json!({"description": text}));
-            }
-        }
+        Answer::Document | Answer::File | Answer::Picture | Answer::Redirect | Answer::Tus => {}
+    }
+    for (status, text) in operation.other_answers() {
+        all.insert(status.to_string(), other_answer(operation, text));
     }
     for row in answers["errors"][operation.id].as_array().into_iter().flatten() {
         let Some(status) = row["status"].as_u64() else { continue };

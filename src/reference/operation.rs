@@ -34,6 +34,8 @@ pub enum Answer {
     Json,
     /// The bytes of a file.
     File,
+    /// The bytes of a picture that the server made.
+    Picture,
     /// A redirect to the address of a file.
     Redirect,
     /// As the protocol tus says: a status, headers, and JSON after the last part.
@@ -151,6 +153,28 @@ impl Kind {
         }
     }
 
+    /// A value as it is sent, where the form leaves no doubt about it.
+    pub fn example(self) -> Option<String> {
+        match self {
+            Self::Bool | Self::BoolOrPartial => Some("true".to_owned()),
+            Self::Int | Self::Id | Self::Group => Some("1".to_owned()),
+            Self::Choice(numbers) => numbers.first().map(i64::to_string),
+            Self::Range(least, _) => Some(least.to_string()),
+            Self::Word(words) => words.first().map(|word| (*word).to_owned()),
+            Self::Ids | Self::Ints => Some("[1]".to_owned()),
+            Self::IdOrNull => Some("null".to_owned()),
+            Self::Limit => Some("\"unlimited\"".to_owned()),
+            Self::Text
+            | Self::LooseText
+            | Self::Texts
+            | Self::Object
+            | Self::Objects
+            | Self::Json
+            | Self::TextOrJson
+            | Self::GroupChange => None,
+        }
+    }
+
     /// The values that are allowed, if they are few.
     pub fn values(self) -> Vec<String> {
         match self {
@@ -229,6 +253,41 @@ impl Operation {
     pub fn of_webhook(mut self) -> Self {
         self.is_webhook = true;
         self
+    }
+
+    /// Whether it is for web sessions alone, and not for API keys.
+    pub fn is_of_session(&self) -> bool {
+        self.path().starts_with("/json/")
+    }
+
+    /// The status and the words of each success whose answer is not JSON with `result` and `msg`.
+    pub fn other_answers(&self) -> Vec<(u16, &'static str)> {
+        match (self.answer, self.method()) {
+            (Answer::Json, _) => Vec::new(),
+            (Answer::Document, _) => vec![(200, "JSON without result and msg.")],
+            (Answer::Picture, _) => vec![(200, "The bytes of the picture (image/webp).")],
+            (Answer::File, _) => vec![
+                (200, "The bytes of the file; the header Content-Type says of which type."),
+                (206, "A part of the file, where the request has the header Range."),
+            ],
+            (Answer::Redirect, _) => vec![(302, "The header Location has the address of the picture.")],
+            (Answer::Tus, "POST") => vec![(
+                201,
+                "The header Location has the address of the upload, and Upload-Offset says how many bytes have arrived. Where the \
+                 body was the whole file, JSON with its url and filename.",
+            )],
+            (Answer::Tus, "PATCH") => vec![
+                (204, "The header Upload-Offset says how many bytes have arrived."),
+                (200, "After the last byte: JSON with the url and filename of the file."),
+            ],
+            (Answer::Tus, "HEAD") => {
+                vec![(
+                    200,
+                    "The header Upload-Offset says how many bytes have arrived, Upload-Length how many the file has.",
+                )]
+            }
+            (Answer::Tus, _) => vec![(204, "Done; without a body.")],
+        }
     }
 
     /// The method, such as `POST`.

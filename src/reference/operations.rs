@@ -2,6 +2,7 @@
 
 mod account;
 mod channels;
+mod invitations;
 mod messages;
 mod organization;
 mod services;
@@ -52,7 +53,7 @@ pub fn families() -> Vec<Family> {
             "Settings of the organization, its pictures, emoji, linkifiers and profile fields.",
             organization::operations(),
         ),
-        family("Invitations", "Invitations by e-mail and by link.", organization::invitations()),
+        family("Invitations", "Invitations by e-mail and by link.", invitations::operations()),
         family("Push notifications", "Devices that are notified.", services::push()),
         family("Video calls", "Services for calls that clients may start.", services::calls()),
     ]

@@ -6,7 +6,7 @@ use crate::support::TestServer;
 #[cfg(debug_assertions)]
 use crate::support::{as_params, contract};
 use flate2::read::GzDecoder;
-use millstream::reference::document::document;
+use millstream::reference::document::{document, path};
 use millstream::reference::operations::operations;
 use millstream::routes::table;
 use model::EventKind;
@@ -176,13 +176,41 @@ async fn document_is_served_with_a_tag_and_compressed() {
     assert_eq!(unpacked, text);
 }
 
+fn routes_as(output: &str) -> Value {
+    let printed =
+        Command::new(env!("CARGO_BIN_EXE_millstream")).args(["routes", "--output", output]).output().unwrap();
+    assert!(printed.status.success(), "{printed:?}");
+    serde_json::from_slice(&printed.stdout).unwrap()
+}
+
 #[test]
 fn command_line_prints_the_same_document() {
-    let printed = Command::new(env!("CARGO_BIN_EXE_millstream"))
-        .args(["routes", "--output", "openapi"])
-        .output()
-        .unwrap();
-    assert!(printed.status.success(), "{printed:?}");
-    let printed: Value = serde_json::from_slice(&printed.stdout).unwrap();
-    assert_eq!(printed, document(&table()));
+    assert_eq!(routes_as("openapi"), document(&table()));
+}
+
+#[test]
+fn command_line_and_document_agree_on_who_may_call() {
+    let document = document(&table());
+    let listed = routes_as("json");
+    let listed = listed.as_array().unwrap();
+    for operation in operations() {
+        let described = &document["paths"][path(&operation)][operation.method().to_lowercase()];
+        let permission = described["x-permission"].as_str().unwrap();
+        for row in &operation.routes {
+            let (method, path) = row.split_once(' ').unwrap();
+            let who = listed.iter().find(|one| one["method"] == method && one["path"] == path).unwrap();
+            let who = who["who"].as_str().unwrap();
+            assert_eq!(who.trim_start_matches("Development only. "), permission, "{row}");
+        }
+        let text = described["description"].as_str().unwrap();
+        assert!(text.contains(permission), "{}: {text}", operation.id);
+    }
+    let permission =
+        |path: &str, method: &str| document["paths"][path][method]["x-permission"].as_str().unwrap();
+    assert_eq!(
+        permission("/api/v1/users/{user_id}/status", "post"),
+        "For administrators and owners.",
+        "as the handler checks, not as the table of routes does"
+    );
+    assert_eq!(permission("/api/v1/users/me", "get"), "For every account.");
 }

@@ -1,7 +1,9 @@
 //! The pages of the reference.
 
 use crate::support::{TestServer, TestUser};
+use millstream::reference::document::{document, path as reference_path};
 use millstream::reference::operations::operations;
+use millstream::routes::table;
 
 async fn fetch(person: &TestUser, path: &str) -> (u16, String, String) {
     let request = person.http.get(format!("{}{path}", person.url)).header("Accept", "text/html");
@@ -18,6 +20,7 @@ async fn every_operation_has_a_page_that_the_list_leads_to() {
     let t = TestServer::start().await;
     let (status, _, list) = fetch(&t.anonymous(), "/api").await;
     assert_eq!(status, 200);
+    let described = document(&table())["paths"].clone();
     for operation in operations() {
         let path = format!("/api/{}", operation.id);
         assert!(list.contains(&format!("href=\"{path}\"")), "{path}");
@@ -27,6 +30,10 @@ async fn every_operation_has_a_page_that_the_list_leads_to() {
         for parameter in &operation.parameters {
             assert!(page.contains(&format!("<code>{}</code>", parameter.name)), "{path} {}", parameter.name);
         }
+        let permission =
+            described[reference_path(&operation)][operation.method().to_lowercase()]["x-permission"].clone();
+        let permission = permission.as_str().expect("who may call it");
+        assert!(page.contains(&format!("<p id=\"permission\">{permission}</p>")), "{path}: {permission}");
         // Only development servers make calls, and give out accounts.
         assert!(
             !page.contains("<script") && !page.contains("<form") && !page.contains("@zulip.com</option>"),
@@ -49,6 +56,45 @@ async fn development_servers_offer_to_make_the_call() {
     let request = t.anonymous().http.get(format!("{}/api/send-message", t.url));
     let answer = request.header("Host", "evil.example").send().await.unwrap();
     assert!(!answer.text().await.unwrap().contains("hamlet@zulip.com"));
+}
+
+#[tokio::test]
+async fn forms_have_what_the_kind_of_call_needs() {
+    let t = TestServer::builder().development().start().await;
+    let (_, _, webhook) = fetch(&t.anonymous(), "/api/post-webhook").await;
+    assert!(webhook.contains("data-is-webhook") && webhook.contains("data-in=\"document\""), "{webhook}");
+    let (_, _, part) = fetch(&t.anonymous(), "/api/continue-upload").await;
+    assert!(part.contains("data-is-in-parts") && part.contains("data-name=\"Upload-Offset\""), "{part}");
+    // The page cannot read the token of a session.
+    let (_, _, session) = fetch(&t.anonymous(), "/api/fetch-own-api-key").await;
+    assert!(session.contains("X-CSRFToken") && !session.contains("id=\"try\""), "{session}");
+}
+
+#[tokio::test]
+async fn answers_that_are_not_json_are_said_in_words() {
+    let t = TestServer::start().await;
+    for (name, words) in [
+        ("get-avatar", "302: The header Location has the address of the picture."),
+        ("get-file", "200: The bytes of the file"),
+        ("get-thumbnail", "200: The bytes of the picture (image/webp)."),
+        ("begin-upload", "201: The header Location has the address of the upload"),
+        ("cancel-upload", "204: Done; without a body."),
+    ] {
+        let (_, _, page) = fetch(&t.anonymous(), &format!("/api/{name}")).await;
+        assert!(page.contains(words), "{name}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn rate_limits_are_said_in_numbers_of_this_server() {
+    let t = TestServer::builder()
+        .set("limits.enabled", true)
+        .set("limits.api_by_user", "[[60, 123]]")
+        .start()
+        .await;
+    let (_, _, page) = fetch(&t.anonymous(), "/api/send-message").await;
+    let text = "Rate limit of calls, all operations together, for each account: 123 in 60 seconds.";
+    assert!(page.contains(text), "{page}");
 }
 
 #[tokio::test]

@@ -1,16 +1,23 @@
 //! The calls of the examples, one after another on one development server.
 
-/// A call: operation, who makes it, parameters as `name=value&name=value`, and what later calls take from its answer, as
-/// `name=/pointer`.
+/// A call: operation, who makes it, parameters as `name=value&name=value`, and what later calls take from its answer: as
+/// `name=/pointer` of the body, or as `name=Header`, of which it is the last part of the path.
 pub struct Step {
     pub id: &'static str,
+    /// A name; with `browser:` before it, of a person who has a web session, too.
     pub who: &'static str,
     pub given: &'static str,
     pub kept: &'static str,
+    /// Whether it only prepares a later call, and is no example.
+    pub is_preparation: bool,
 }
 
 const fn step(id: &'static str, who: &'static str, given: &'static str, kept: &'static str) -> Step {
-    Step { id, who, given, kept }
+    Step { id, who, given, kept, is_preparation: false }
+}
+
+const fn prepare(id: &'static str, who: &'static str, given: &'static str, kept: &'static str) -> Step {
+    Step { id, who, given, kept, is_preparation: true }
 }
 
 /// All calls. Values in braces are those that earlier calls kept.
@@ -21,12 +28,15 @@ pub const STEPS: &[Step] = &[
     step("dev-fetch-api-key", "anonymous", "username=hamlet@zulip.com", ""),
     step("dev-list-users", "anonymous", "", ""),
     step("jwt-fetch-api-key", "anonymous", "token=x", ""),
-    step("get-sessions", "hamlet", "", ""),
-    step("end-other-sessions", "hamlet", "", ""),
+    step("get-sessions", "browser:hamlet", "", "session_id=/sessions/0/id"),
     step("end-session", "hamlet", "", ""),
+    step("end-other-sessions", "hamlet", "", ""),
+    step("fetch-own-api-key", "browser:hamlet", "password=hamlet@zulip.com", ""),
     step("end-sessions-of-user", "desdemona", "", ""),
     step("execute-command", "hamlet", "command=/dark", ""),
     step("update-settings", "hamlet", "twenty_four_hour_time=true&color_scheme=2", ""),
+    step("update-display-settings", "hamlet", "twenty_four_hour_time=true", ""),
+    step("update-notification-settings", "hamlet", "enable_sounds=true", ""),
     step("update-realm-user-settings-defaults", "iago", "twenty_four_hour_time=true", ""),
 
     step("get-stream-id", "hamlet", "stream=Verona", "stream_id=/stream_id"),
@@ -44,6 +54,8 @@ pub const STEPS: &[Step] = &[
     step("set-typing-status-for-message-edit-at-old-path", "hamlet", "message_id={message_id}&op=stop", ""),
     step("update-message", "hamlet", "content=Who is *very* hungry?", ""),
     step("get-message-history", "hamlet", "", ""),
+    prepare("create-channel", "iago", "name=reports&subscribers=[11]&invite_only=true", "reports=/id"),
+    prepare("update-realm", "iago", "moderation_request_channel_id={reports}", ""),
     step("report-message", "cordelia", "report_type=spam&description=not about lunch", ""),
     step("mark-stream-as-read", "cordelia", "stream_id={stream_id}", ""),
     step("mark-topic-as-read", "cordelia", "stream_id={stream_id}&topic_name=lunch", ""),
@@ -104,7 +116,7 @@ pub const STEPS: &[Step] = &[
     step("get-user", "hamlet", "include_custom_profile_fields=true", ""),
     step("get-own-user", "hamlet", "", ""),
     step("update-user", "iago", "full_name=Cordelia of Britain", ""),
-    step("create-user", "iago", "email=regan@zulip.com&password=correct horse battery&full_name=Regan", ""),
+    step("create-user", "desdemona", "email=edgar@zulip.com&password=correct horse battery&full_name=Edgar", ""),
     step("update-presence", "hamlet", "status=active&last_update_id=-1", ""),
     step("get-user-presence", "hamlet", "", ""),
     step("get-presence", "hamlet", "", ""),
@@ -122,7 +134,7 @@ pub const STEPS: &[Step] = &[
     step("remove-profile-data", "hamlet", "data=[{field_id}]", ""),
     step("update-custom-profile-field", "iago", "hint=With the code of the country", ""),
     step("create-custom-profile-field", "iago", "name=Desk&field_type=1", "field_id=/id"),
-    step("reorder-custom-profile-fields", "iago", "order=[{field_id}]", ""),
+    step("reorder-custom-profile-fields", "iago", "order=[{field_id},1,2,3,4,5,6,7,8]", ""),
     step("remove-custom-profile-field", "iago", "", ""),
     step("mark-onboarding-step", "hamlet", "onboarding_step=intro_resolve_topic", ""),
     step("get-navigation-views", "hamlet", "", ""),
@@ -131,9 +143,20 @@ pub const STEPS: &[Step] = &[
     step("remove-navigation-view", "hamlet", "", ""),
     step("upload-avatar", "hamlet", "", ""),
     step("remove-avatar", "hamlet", "", ""),
-    step("upload-file", "hamlet", "", ""),
+    step("get-avatar", "hamlet", "", ""),
+    step("get-avatar-medium", "hamlet", "", ""),
+    step("upload-file", "hamlet", "", "file=/url"),
     step("get-attachments", "hamlet", "", "attachment_id=/attachments/0/id"),
+    step("get-file-temporary-url", "hamlet", "", ""),
+    step("get-file", "hamlet", "", ""),
+    step("download-file", "hamlet", "", ""),
+    step("get-thumbnail", "hamlet", "", ""),
     step("remove-attachment", "hamlet", "", ""),
+    step("begin-upload-without-slash", "hamlet", "", "upload_id=Location"),
+    step("cancel-upload", "hamlet", "", ""),
+    step("begin-upload", "hamlet", "", "upload_id=Location"),
+    step("get-upload", "hamlet", "", ""),
+    step("continue-upload", "hamlet", "", ""),
 
     step("get-user-groups", "hamlet", "", ""),
     step("create-user-group", "hamlet", "name=cooks&description=Those who cook&members=[10]", "user_group_id=/group_id"),
@@ -144,22 +167,23 @@ pub const STEPS: &[Step] = &[
     step("update-user-group-subgroups", "hamlet", "add=[3]", ""),
     step("get-user-group-subgroups", "hamlet", "", ""),
     step("deactivate-user-group", "hamlet", "", ""),
+    prepare("create-user-group", "hamlet", "name=bakers&description=Those who bake&members=[10]", "user_group_id=/group_id"),
     step("remove-user-group", "hamlet", "", ""),
 
-    step("create-invite-link", "iago", "invite_expires_in_minutes=14400", ""),
     step("send-invites", "iago", "invitee_emails=regan@zulip.com&stream_ids=[]", ""),
     step("get-invites", "iago", "", "invite_id=/invites/0/id"),
     step("resend-email-invite", "iago", "", ""),
     step("revoke-email-invite", "iago", "", ""),
     step("create-invite-link", "iago", "invite_expires_in_minutes=14400", ""),
+    prepare("get-invites", "iago", "", "invite_id=/invites/0/id"),
     step("revoke-invite-link", "iago", "", ""),
 
     step("update-realm", "iago", "description=A kingdom of its own", ""),
     step("test-welcome-bot-custom-message", "iago", "welcome_message_custom_text=Good to have you here.", ""),
     step("get-realm-export-consents", "iago", "", ""),
+    step("export-realm", "iago", "export_type=1", "export_id=/id"),
     step("get-realm-exports", "iago", "", ""),
     step("delete-realm-export", "iago", "", ""),
-    step("export-realm", "iago", "export_type=1", ""),
     step("get-realm-audit", "desdemona", "before=70&limit=1", ""),
     step("add-realm-domain", "desdemona", "domain=example.com", ""),
     step("get-realm-domains", "hamlet", "", ""),
@@ -169,15 +193,17 @@ pub const STEPS: &[Step] = &[
     step("remove-code-playground", "iago", "", ""),
     step("upload-realm-icon", "iago", "", ""),
     step("remove-realm-icon", "iago", "", ""),
+    step("get-realm-icon", "hamlet", "", ""),
     step("upload-realm-logo", "iago", "night=false", ""),
     step("remove-realm-logo", "iago", "night=false", ""),
+    step("get-realm-logo", "hamlet", "night=false", ""),
     step("upload-custom-emoji", "iago", "", ""),
     step("get-custom-emoji", "hamlet", "", ""),
     step("deactivate-custom-emoji", "iago", "", ""),
     step("add-linkifier", "iago", r"pattern=#(?P<id>[0-9]+)&url_template=https://issues.example.com/{id}", "filter_id=/id"),
     step("update-linkifier", "iago", r"pattern=ISSUE-(?P<id>[0-9]+)&url_template=https://issues.example.com/{id}", ""),
     step("get-linkifiers", "hamlet", "", ""),
-    step("reorder-linkifiers", "iago", "ordered_linkifier_ids=[{filter_id}]", ""),
+    step("reorder-linkifiers", "iago", "ordered_linkifier_ids=[{filter_id},1]", ""),
     step("remove-linkifier", "iago", "", ""),
 
     step("create-bot", "hamlet", "full_name=Cook&short_name=cook", "bot_id=/user_id"),
@@ -186,6 +212,8 @@ pub const STEPS: &[Step] = &[
     step("get-bot-api-key", "hamlet", "", ""),
     step("regenerate-bot-api-key", "hamlet", "", ""),
     step("delete-bot", "hamlet", "", ""),
+    prepare("create-bot", "hamlet", "full_name=Builds&short_name=builds&bot_type=2", "webhook_key=/api_key"),
+    step("post-webhook", "anonymous", "api_key={webhook_key}&stream=Verona&topic=builds", ""),
     step("update-storage", "default-bot", r#"storage={"dish":"soup"}"#, ""),
     step("get-storage", "default-bot", "", ""),
     step("remove-storage", "default-bot", r#"keys=["dish"]"#, ""),
@@ -194,9 +222,7 @@ pub const STEPS: &[Step] = &[
     step("remove-apns-token", "hamlet", "token=c0ffee", ""),
     step("add-fcm-token", "hamlet", "token=android", ""),
     step("remove-fcm-token", "hamlet", "token=android", ""),
-    step("register-push-device", "hamlet", "token_kind=fcm&push_account_id=1&push_key=MTaUDJDMWypQ1WufZ1NRTHSSvgYtXh1qVNSjN3aBiEFt&bouncer_public_key=k&encrypted_push_registration=r", ""),
     step("test-notify", "hamlet", "", ""),
-    step("e2ee-test-notify", "hamlet", "", ""),
     step("create-big-blue-button-video-call", "hamlet", "meeting_name=lunch", ""),
     step("create-zoom-video-call", "hamlet", "is_video_call=true", ""),
 
@@ -207,23 +233,16 @@ pub const STEPS: &[Step] = &[
     step("deactivate-realm", "desdemona", "", ""),
 ];
 
-/// Operations whose examples would be no JSON, or are the same as those of the newer form.
-pub const WITHOUT: &[&str] = &[
-    "fetch-own-api-key",
-    "update-display-settings",
-    "update-notification-settings",
-    "post-webhook",
-    "get-file-temporary-url",
-    "get-file",
-    "download-file",
-    "get-thumbnail",
-    "get-avatar",
-    "get-avatar-medium",
-    "get-realm-icon",
-    "get-realm-logo",
-    "begin-upload",
-    "begin-upload-without-slash",
-    "get-upload",
-    "continue-upload",
-    "cancel-upload",
+/// The calls on a server with a push service, where hamlet has a device.
+#[rustfmt::skip]
+pub const STEPS_WITH_PUSH: &[Step] = &[
+    step("e2ee-test-notify", "hamlet", "", ""),
+    step("register-push-device", "hamlet", "token_kind=fcm&push_account_id=2&push_key=MTaUDJDMWypQ1WufZ1NRTHSSvgYtXh1qVNSjN3aBiEFt&bouncer_public_key=k&encrypted_push_registration=r", ""),
+];
+
+/// Operations whose example is a refusal, each with the reason. All others show a success.
+pub const REFUSED: &[(&str, &str)] = &[
+    ("jwt-fetch-api-key", "this server has no single sign-on by token"),
+    ("create-big-blue-button-video-call", "this server has no BigBlueButton"),
+    ("create-zoom-video-call", "this server has no Zoom"),
 ];

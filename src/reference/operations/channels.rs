@@ -6,8 +6,8 @@ use crate::reference::operation::Kind::{
 };
 use crate::reference::operation::{Operation, Parameter, may, need, operation};
 
-const POLICIES: &str = "\u{201c}inherit\u{201d}, \u{201c}allow_empty_topic\u{201d}, \u{201c}disable_empty_topic\u{201d} or \u{201c}empty_topic_only\u{201d}.";
-const RETENTION: &str = "\u{201c}realm_default\u{201d}, \u{201c}unlimited\u{201d}, or days; for owners.";
+const POLICIES: &str = "Which topics messages may have: \u{201c}inherit\u{201d} what the organization says, \u{201c}allow_empty_topic\u{201d}, \u{201c}disable_empty_topic\u{201d}, or \u{201c}empty_topic_only\u{201d}.";
+const RETENTION: &str = "After how many days messages are deleted: \u{201c}realm_default\u{201d}, \u{201c}unlimited\u{201d}, or days; for owners.";
 
 /// The operations of this family.
 pub fn operations() -> Vec<Operation> {
@@ -22,10 +22,10 @@ pub fn operations() -> Vec<Operation> {
 
 fn options() -> Vec<Parameter> {
     let mut all = vec![
-        may("announce", Bool, "A notice in the channel for announcements.").or("false"),
-        may("invite_only", Bool, "A private channel.").or("false"),
-        may("is_web_public", Bool, "Readable without an account.").or("false"),
-        may("is_default_stream", Bool, "New people are subscribed to it.").or("false"),
+        may("announce", Bool, "Whether a notice of the new channel is sent to the channel that the organization has for announcements.").or("false"),
+        may("invite_only", Bool, "Whether the channel is private.").or("false"),
+        may("is_web_public", Bool, "Whether it is readable without an account.").or("false"),
+        may("is_default_stream", Bool, "Whether new people are subscribed to it.").or("false"),
         may(
             "history_public_to_subscribers",
             Bool,
@@ -33,7 +33,7 @@ fn options() -> Vec<Parameter> {
         ),
         may("message_retention_days", Text, RETENTION).or("\"realm_default\""),
         may("topics_policy", LooseText, POLICIES).or("\"inherit\""),
-        may("folder_id", IdOrNull, "The folder of the channel.").or("null"),
+        may("folder_id", IdOrNull, "The id of the folder that clients show the channel in.").or("null"),
     ];
     all.extend(channel_permissions());
     all
@@ -83,7 +83,7 @@ fn changes() -> Vec<Operation> {
         .with([
             need("name", Text, "The name, at most 60 characters."),
             may("description", Text, "Markdown of at most 1024 characters on one line.").or("\"\""),
-            need("subscribers", Ids, "Who is subscribed; may be empty."),
+            need("subscribers", Ids, "The ids of the users who are subscribed; may be empty."),
         ])
         .with(options())
         .sends(&["stream", "subscription", "default_streams", "message"]),
@@ -91,8 +91,7 @@ fn changes() -> Vec<Operation> {
             "update-stream",
             "PATCH /api/v1/streams/{stream_id:int}",
             "Update a channel",
-            "For those who administer it; archived channels, too. Properties are changed in order, and those before a refusal stay \
-             changed.",
+            "Archived channels, too. Properties are changed in order, and those before a refusal stay changed.",
         )
         .with([
             may("description", Text, "Markdown of at most 1024 characters on one line."),
@@ -103,7 +102,7 @@ fn changes() -> Vec<Operation> {
             may("is_default_stream", Bool, "Whether new people are subscribed to it."),
             may("message_retention_days", Text, RETENTION),
             may("is_archived", Bool, "False unarchives it; true has no effect."),
-            may("folder_id", IdOrNull, "The folder of the channel, null for none."),
+            may("folder_id", IdOrNull, "The id of the folder that clients show the channel in, null for none."),
             may("topics_policy", LooseText, POLICIES),
         ])
         .with(channel_permission_changes())
@@ -127,7 +126,7 @@ fn defaults() -> Vec<Operation> {
             "Add a default channel",
             "New people are subscribed to default channels.",
         )
-        .with([need("stream_id", Id, "The channel.")])
+        .with([need("stream_id", Id, "The id of the channel.")])
         .sends(&["default_streams", "default_stream_groups"]),
         operation(
             "remove-default-stream",
@@ -135,7 +134,7 @@ fn defaults() -> Vec<Operation> {
             "Remove a default channel",
             "Subscriptions stay.",
         )
-        .with([need("stream_id", Id, "The channel.")])
+        .with([need("stream_id", Id, "The id of the channel.")])
         .sends(&["default_streams"]),
         operation(
             "create-default-stream-group",
@@ -214,7 +213,7 @@ fn folders() -> Vec<Operation> {
             "patch-channel-folders",
             "PATCH /api/v1/channel_folders",
             "Reorder channel folders",
-            "Archived ones, too.",
+            "All are named, archived ones, too.",
         )
         .with([need("order", Ids, "The ids of all folders.")])
         .sends(&["channel_folder"]),
@@ -223,8 +222,9 @@ fn folders() -> Vec<Operation> {
 
 #[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
 fn subscriptions() -> Vec<Operation> {
-    let principals =
-        || may("principals", Json, "Ids or addresses of those who are meant, instead of the requester.");
+    let principals = || {
+        may("principals", Json, "Other people than the requester: a list of user ids or of e-mail addresses.")
+    };
     vec![
         operation("get-subscriptions", "GET /api/v1/users/me/subscriptions", "List subscriptions", "Without archived channels.").with([may(
             "include_subscribers",
@@ -245,7 +245,7 @@ fn subscriptions() -> Vec<Operation> {
             "Subscribes the requester or others, and creates channels that do not exist. Everything is checked before anything changes.",
         )
         .with([
-            need("subscriptions", Objects, "Channels: objects with name, and perhaps description and color."),
+            need("subscriptions", Objects, "The channels: a list of objects with name, and perhaps description and color."),
             principals(),
             may("authorization_errors_fatal", Bool, "Whether channels that are not accessible are an error, and not listed as unauthorized.").or("true"),
             may("send_new_subscription_messages", Bool, "Whether the new subscribers get a direct message.").or("true"),
@@ -277,7 +277,7 @@ fn subscriptions() -> Vec<Operation> {
             "Set properties of subscriptions",
             "They are set one after another, and those before a refusal stay set.",
         )
-        .with([need("subscription_data", Objects, "Objects with stream_id, property and value.")])
+        .with([need("subscription_data", Objects, "A list of objects with stream_id, property and value. Properties are color, is_muted, in_home_view, pin_to_top, desktop_notifications, audible_notifications, push_notifications, email_notifications and wildcard_mentions_notify.")])
         .sends(&["subscription"]),
         operation(
             "update-subscription-property",
@@ -302,7 +302,7 @@ fn topics() -> Vec<Operation> {
             "The topics of a channel, the newest first; archived channels, too. Below /json, visitors without an account list those \
              of web-public channels.",
         )
-        .with([may("allow_empty_topic_name", Bool, "Write the empty topic as an empty text.").or("false")]),
+        .with([may("allow_empty_topic_name", Bool, "Whether the topic without a name is an empty text in the answer; otherwise it is \u{201c}general chat\u{201d}.").or("false")]),
         operation(
             "update-user-topic",
             "POST /api/v1/user_topics",
@@ -310,14 +310,14 @@ fn topics() -> Vec<Operation> {
             "Needs neither a subscription nor a message.",
         )
         .with([
-            need("stream_id", Id, "The channel."),
+            need("stream_id", Id, "The id of the channel."),
             need("topic", Text, "The topic, at most 60 characters."),
             need("visibility_policy", Choice(&[0, 1, 2, 3]), "0 none, 1 muted, 2 unmuted in a muted channel, 3 followed."),
         ])
         .sends(&["user_topic", "muted_topics"]),
         operation("mute-topic", "PATCH /api/v1/users/me/subscriptions/muted_topics", "Mute or unmute a topic", "An older form.")
             .with([
-                may("stream_id", Id, "The channel; this or its name is needed."),
+                may("stream_id", Id, "The id of the channel; this or its name is needed."),
                 may("stream", Text, "The name of the channel."),
                 need("topic", Text, "The topic."),
                 need("op", Word(&["add", "remove"]), "Whether it is muted."),

@@ -5,7 +5,7 @@ use crate::reference::operation::{Operation, Parameter, may, need, operation};
 
 const MODES: &[&str] = &["change_one", "change_later", "change_all"];
 const REPORT_TYPES: &[&str] = &["spam", "harassment", "inappropriate", "norms", "other"];
-const EMPTY_TOPIC: &str = "Write the empty topic as an empty text, and not as \u{201c}general chat\u{201d}.";
+const EMPTY_TOPIC: &str = "Whether the topic without a name is an empty text in the answer; otherwise it is \u{201c}general chat\u{201d}.";
 
 /// The operations of this family.
 pub fn operations() -> Vec<Operation> {
@@ -24,7 +24,7 @@ fn narrow() -> Parameter {
     may(
         "narrow",
         Json,
-        "The filter: a list of objects with operator, operand and perhaps negated, or of pairs of operator and operand.",
+        r#"The filter: a list of objects with operator, operand and perhaps negated, such as [{"operator": "channel", "operand": "design"}]; or of pairs of both."#,
     )
 }
 
@@ -56,10 +56,10 @@ fn messages() -> Vec<Operation> {
         .with(window())
         .with([
             narrow().or("[]"),
-            may("message_ids", Ids, "These messages instead of a range."),
+            may("message_ids", Ids, "The ids of the messages, instead of a range."),
             may("use_first_unread_anchor", Bool, "The older form of the anchor \u{201c}first_unread\u{201d}; it wins over anchor.").or("false"),
-            may("client_gravatar", Bool, "The client computes the addresses of pictures at gravatar.com.").or("true"),
-            may("apply_markdown", Bool, "Content as HTML, and not as its Markdown source.").or("true"),
+            may("client_gravatar", Bool, "Whether avatar_url may be null where the client can compute the address of the picture at gravatar.com itself.").or("true"),
+            may("apply_markdown", Bool, "Whether content is HTML; otherwise it is the Markdown source.").or("true"),
             empty_topic(),
         ]),
         operation(
@@ -74,7 +74,7 @@ fn messages() -> Vec<Operation> {
             may("to", TextOrJson, "The name or id of a channel; or a list of ids or addresses of people, or addresses with commas between them."),
             may("topic", Text, "The topic, which messages to channels need.").or_as("subject"),
             need("content", Text, "The Markdown source of the message."),
-            may("queue_id", Text, "The queue of the sender, for local echo."),
+            may("queue_id", Text, "The event queue of the sender, which gets local_id back with the message: a client that showed the message already knows it by that."),
             may("local_id", Text, "What the message event of that queue repeats as local_message_id; at most 200 characters."),
             may("read_by_sender", Bool, "Whether it is read for its sender; by default decided by the name of the client."),
             may("widget_content", Text, "A form with buttons, as JSON text of at most 10,000 characters."),
@@ -94,11 +94,11 @@ fn messages() -> Vec<Operation> {
             "Which of some messages match a filter, with the words of a search marked.",
         )
         .with([
-            need("msg_ids", Ids, "The messages, at most 5000."),
+            need("msg_ids", Ids, "The ids of the messages, at most 5000."),
             need("narrow", Json, "The filter, as for fetching messages."),
         ]),
         operation("get-message", "GET /api/v1/messages/{message_id:int}", "Fetch a message", "One message with its flags and its source.")
-            .with([may("apply_markdown", Bool, "Content as HTML.").or("true"), empty_topic()]),
+            .with([may("apply_markdown", Bool, "Whether content is HTML; otherwise it is the Markdown source.").or("true"), empty_topic()]),
         operation(
             "get-message-history",
             "GET /api/v1/messages/{message_id:int}/history",
@@ -126,11 +126,11 @@ fn changes() -> Vec<Operation> {
         .with([
             may("content", Text, "The new source."),
             may("topic", Text, "The new topic.").or_as("subject"),
-            may("stream_id", Id, "The new channel."),
+            may("stream_id", Id, "The id of the new channel."),
             may("propagate_mode", Word(MODES), "Which messages move: this one, this and later ones, or all of the topic.").or("\"change_one\""),
-            may("send_notification_to_old_thread", Bool, "A notice in the old topic.").or("false"),
-            may("send_notification_to_new_thread", Bool, "A notice in the new topic.").or("true"),
-            may("prev_content_sha256", Text, "SHA-256 of the source that the client knows; the change is refused if it is another one."),
+            may("send_notification_to_old_thread", Bool, "Whether a notice in the old topic says where the messages are now.").or("false"),
+            may("send_notification_to_new_thread", Bool, "Whether a notice in the new topic says where the messages were.").or("true"),
+            may("prev_content_sha256", Text, "SHA-256 of the source that the client knows, in hexadecimal digits; the change is refused if it is another one."),
         ])
         .sends(&["update_message", "delete_message", "message", "user_topic", "stream", "attachment"]),
         operation("delete-message", "DELETE /api/v1/messages/{message_id:int}", "Delete a message", "Deletes it for everyone.")
@@ -159,7 +159,7 @@ fn changes() -> Vec<Operation> {
             "set-typing-status-for-message-edit",
             "POST /api/v1/messages/{message_id:int}/typing",
             "Report typing while editing",
-            "For accounts that may edit the content of the message now.",
+            "Tells those who can read the message that its text is being changed. Repeated while it goes on.",
         )
         .with([need("op", Word(&["start", "stop"]), "Whether typing starts or stops.")])
         .sends(&["typing_edit_message"]),
@@ -170,7 +170,7 @@ fn changes() -> Vec<Operation> {
             "The same with the message as a parameter.",
         )
         .with([
-            need("message_id", Id, "The message."),
+            need("message_id", Id, "The id of the message."),
             need("op", Word(&["start", "stop"]), "Whether typing starts or stops."),
         ])
         .sends(&["typing_edit_message"])
@@ -181,8 +181,16 @@ fn changes() -> Vec<Operation> {
 fn flags() -> Vec<Operation> {
     let change = || {
         [
-            need("op", Text, "\u{201c}add\u{201d} or \u{201c}remove\u{201d}."),
-            need("flag", Text, "\u{201c}read\u{201d}, \u{201c}starred\u{201d} or \u{201c}collapsed\u{201d}."),
+            need(
+                "op",
+                Text,
+                "Whether the flag is set or removed: \u{201c}add\u{201d} or \u{201c}remove\u{201d}.",
+            ),
+            need(
+                "flag",
+                Text,
+                "The flag: \u{201c}read\u{201d}, \u{201c}starred\u{201d} or \u{201c}collapsed\u{201d}.",
+            ),
         ]
     };
     let required = |parameter: Parameter| {
@@ -198,7 +206,7 @@ fn flags() -> Vec<Operation> {
             "Adds a flag of the requester to messages, or removes it. Messages stay read in channels that the requester does not \
              subscribe to.",
         )
-        .with([need("messages", Ids, "The messages.")])
+        .with([need("messages", Ids, "The ids of the messages.")])
         .with(change())
         .sends(&["update_message_flags"]),
         operation(
@@ -215,11 +223,11 @@ fn flags() -> Vec<Operation> {
             .sends(&["update_message_flags"])
             .deprecated(),
         operation("mark-stream-as-read", "POST /api/v1/mark_stream_as_read", "Mark a channel as read", "An older form of changing flags.")
-            .with([need("stream_id", Id, "The channel.")])
+            .with([need("stream_id", Id, "The id of the channel.")])
             .sends(&["update_message_flags"])
             .deprecated(),
         operation("mark-topic-as-read", "POST /api/v1/mark_topic_as_read", "Mark a topic as read", "An older form of changing flags.")
-            .with([need("stream_id", Id, "The channel."), need("topic_name", Text, "The topic.")])
+            .with([need("stream_id", Id, "The id of the channel."), need("topic_name", Text, "The topic.")])
             .sends(&["update_message_flags"])
             .deprecated(),
     ]
@@ -228,11 +236,15 @@ fn flags() -> Vec<Operation> {
 fn parts() -> Vec<Operation> {
     let more = || {
         [
-            may("emoji_code", Text, "The code of the emoji; looked up by name if absent."),
+            may(
+                "emoji_code",
+                Text,
+                "The code of the emoji, such as 1f44d, or the id of a custom emoji; by default that of the name.",
+            ),
             may(
                 "reaction_type",
                 Text,
-                "\u{201c}unicode_emoji\u{201d}, \u{201c}realm_emoji\u{201d} or \u{201c}zulip_extra_emoji\u{201d}.",
+                "The kind of emoji: \u{201c}unicode_emoji\u{201d} (standard), \u{201c}realm_emoji\u{201d} (custom) or \u{201c}zulip_extra_emoji\u{201d} (:zulip:).",
             ),
         ]
     };
@@ -241,7 +253,7 @@ fn parts() -> Vec<Operation> {
             "add-reaction",
             "POST /api/v1/messages/{message_id:int}/reactions",
             "Add a reaction",
-            "For accounts that can read the message. Name, code and type must belong together.",
+            "Name, code and type of the emoji must belong together; the name alone is enough.",
         )
         .with([need("emoji_name", Text, "The name of the emoji.")])
         .with(more())
@@ -259,12 +271,12 @@ fn parts() -> Vec<Operation> {
             "add-submessage",
             "POST /api/v1/submessage",
             "Add a part to a widget",
-            "A vote, an option or a task, for accounts that can read the message. Only its sender adds the first part.",
+            "A vote, an option or a task of a poll or a list of tasks.",
         )
         .with([
-            need("message_id", Id, "The message with the widget."),
+            need("message_id", Id, "The id of the message with the widget."),
             need("msg_type", Word(&["widget"]), "The kind of part."),
-            need("content", Text, "The part, as JSON text."),
+            need("content", Text, r#"The part, as JSON text, such as {"type": "vote", "key": "canned,0", "vote": 1} in a poll."#),
         ])
         .sends(&["submessage", "user_topic"]),
     ]

@@ -1,8 +1,8 @@
-//! The organization: its settings, groups, invitations, domains, linkifiers, profile fields, emoji and pictures.
+//! The organization: its settings, groups, domains, linkifiers, profile fields, emoji and pictures.
 
 use super::settings::{group_permission_changes, group_permissions, realm_settings};
 use crate::reference::operation::Kind::{Bool, Choice, IdOrNull, Ids, Int, Json, Text};
-use crate::reference::operation::{Answer, Operation, Parameter, may, need, operation};
+use crate::reference::operation::{Answer, Operation, may, need, operation};
 
 /// The operations of this family.
 pub fn operations() -> Vec<Operation> {
@@ -20,7 +20,7 @@ fn organization() -> Vec<Operation> {
             "update-realm",
             "PATCH /api/v1/realm",
             "Update the organization",
-            "Either all changes are made or none. Some settings are for owners.",
+            "Either all changes are made or none.",
         )
         .with([
             may("name", Text, "The name, 1 to 40 characters."),
@@ -70,7 +70,7 @@ fn organization() -> Vec<Operation> {
         .with([may(
             "export_type",
             Choice(&[1, 2]),
-            "Public data, or also the private data of those who agree.",
+            "1 public data, 2 also the private data of those who agree.",
         )
         .or("1")])
         .sends(&["realm_export"]),
@@ -122,7 +122,7 @@ fn organization() -> Vec<Operation> {
         )
         .with([
             need("name", Text, "The name, at most 200 characters."),
-            need("pygments_language", Text, "The language of the code."),
+            need("pygments_language", Text, "The language of the code, as Pygments names it."),
             need("url_template", Text, "The URL, with the variable \u{201c}code\u{201d}."),
         ])
         .sends(&["realm_playgrounds"]),
@@ -138,7 +138,7 @@ fn organization() -> Vec<Operation> {
 
 #[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
 fn pictures() -> Vec<Operation> {
-    let night = || need("night", Bool, "The logo for dark themes.");
+    let night = || need("night", Bool, "Whether it is the logo for dark themes.");
     vec![
         operation(
             "get-realm-icon",
@@ -205,7 +205,7 @@ fn pictures() -> Vec<Operation> {
             "deactivate-custom-emoji",
             "DELETE /api/v1/realm/emoji/{emoji_name:rest}",
             "Deactivate a custom emoji",
-            "For its author and administrators. Messages keep it.",
+            "It can no longer be used; messages keep it.",
         )
         .sends(&["realm_emoji"]),
     ]
@@ -263,7 +263,11 @@ fn fields() -> Vec<Operation> {
         [
             may("name", Text, "The label, at most 40 characters."),
             may("hint", Text, "A hint of at most 80 characters."),
-            may("field_data", Json, "Options of a list, or the kind of an external account."),
+            may(
+                "field_data",
+                Json,
+                "Options: an object with text and order for each key. External accounts: an object with subtype, and perhaps url_pattern.",
+            ),
             may("display_in_profile_summary", Bool, "Whether summaries show it; at most two fields."),
             may("required", Bool, "Whether people are asked to fill it."),
             may("editable_by_user", Bool, "Whether people change their own value."),
@@ -285,7 +289,7 @@ fn fields() -> Vec<Operation> {
         .with([need(
             "field_type",
             Choice(&[1, 2, 3, 4, 5, 6, 7, 8]),
-            "Short text, long text, list of options, date, link, people, external account, pronouns.",
+            "1 short text, 2 long text, 3 list of options, 4 date, 5 link, 6 people, 7 external account, 8 pronouns.",
         )])
         .with(properties())
         .sends(&["custom_profile_fields"]),
@@ -337,8 +341,8 @@ pub fn groups() -> Vec<Operation> {
         .with([
             need("name", Text, "The name, at most 100 characters."),
             need("description", Text, "The description."),
-            need("members", Ids, "The members."),
-            may("subgroups", Ids, "Groups whose members belong to it, too.").or("[]"),
+            need("members", Ids, "The ids of the members."),
+            may("subgroups", Ids, "The ids of groups whose members belong to it, too.").or("[]"),
         ])
         .with(group_permissions())
         .sends(&["user_group"]),
@@ -384,10 +388,10 @@ pub fn groups() -> Vec<Operation> {
             "Either all changes are made or none.",
         )
         .with([
-            may("add", Ids, "Users to add."),
-            may("delete", Ids, "Users to remove."),
-            may("add_subgroups", Ids, "Groups to add."),
-            may("delete_subgroups", Ids, "Groups to remove."),
+            may("add", Ids, "The ids of users to add."),
+            may("delete", Ids, "The ids of users to remove."),
+            may("add_subgroups", Ids, "The ids of groups to add as subgroups."),
+            may("delete_subgroups", Ids, "The ids of subgroups to remove."),
         ])
         .sends(&["user_group", "stream"]),
         operation(
@@ -401,7 +405,7 @@ pub fn groups() -> Vec<Operation> {
             "get-user-group-subgroups",
             "GET /api/v1/user_groups/{user_group_id:int}/subgroups",
             "List subgroups of a user group",
-            "Ids.",
+            "The ids of the groups whose members belong to it, too.",
         )
         .with([direct("direct_subgroup_only", "Without subgroups of subgroups.")]),
         operation(
@@ -410,89 +414,10 @@ pub fn groups() -> Vec<Operation> {
             "Change subgroups of a user group",
             "Either all changes are made or none.",
         )
-        .with([may("add", Ids, "Groups to add."), may("delete", Ids, "Groups to remove.")])
+        .with([
+            may("add", Ids, "The ids of groups to add as subgroups."),
+            may("delete", Ids, "The ids of subgroups to remove."),
+        ])
         .sends(&["user_group", "stream"]),
-    ]
-}
-
-/// The operations on invitations.
-#[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
-pub fn invitations() -> Vec<Operation> {
-    let common = |streams: Parameter| {
-        vec![
-            may(
-                "invite_expires_in_minutes",
-                IdOrNull,
-                "How long it can be used; null for ever. By default as the server is configured.",
-            ),
-            may(
-                "invite_as",
-                Choice(&[100, 200, 300, 400, 600]),
-                "The role: owner, administrator, moderator, member, guest.",
-            )
-            .or("400"),
-            streams,
-            may("group_ids", Ids, "Groups that the invited people join.").or("[]"),
-            may(
-                "include_realm_default_subscriptions",
-                Bool,
-                "Whether they are subscribed to the default channels, too.",
-            )
-            .or("false"),
-            may(
-                "welcome_message_custom_text",
-                Text,
-                "A welcome message instead of that of the organization; for administrators.",
-            ),
-        ]
-    };
-    let channels = "Channels that the invited people are subscribed to.";
-    vec![
-        operation(
-            "get-invites",
-            "GET /api/v1/invites",
-            "List invitations",
-            "Open ones. Administrators see all, others their own.",
-        ),
-        operation(
-            "send-invites",
-            "POST /api/v1/invites",
-            "Invite people by e-mail",
-            "Each address gets a mail with a link.",
-        )
-        .with([need("invitee_emails", Text, "Addresses on lines, or separated by commas.")])
-        .with(common(need("stream_ids", Ids, channels)))
-        .with([may("notify_referrer_on_join", Bool, "Whether the requester gets a message when they join.")
-            .or("true")])
-        .sends(&["invites_changed"]),
-        operation(
-            "create-invite-link",
-            "POST /api/v1/invites/multiuse",
-            "Create a reusable invitation link",
-            "For any number of people.",
-        )
-        .with(common(may("stream_ids", Ids, channels).or("[]")))
-        .sends(&["invites_changed"]),
-        operation(
-            "revoke-invite-link",
-            "DELETE /api/v1/invites/multiuse/{invite_id:int}",
-            "Revoke a reusable invitation link",
-            "It ends at once.",
-        )
-        .sends(&["invites_changed"]),
-        operation(
-            "revoke-email-invite",
-            "DELETE /api/v1/invites/{invite_id:int}",
-            "Revoke an invitation",
-            "Its link ends at once.",
-        )
-        .sends(&["invites_changed"]),
-        operation(
-            "resend-email-invite",
-            "POST /api/v1/invites/{invite_id:int}/resend",
-            "Send an invitation again",
-            "The same link, valid as long as at first.",
-        )
-        .sends(&["invites_changed"]),
     ]
 }

@@ -26,10 +26,10 @@ pub fn bots() -> Vec<Operation> {
             .with([
                 need("full_name", Text, "The name."),
                 need("short_name", Text, "The first part of the address."),
-                may("bot_type", Choice(&[1, 2, 3]), "Generic, incoming webhook, outgoing webhook.").or("1"),
+                may("bot_type", Choice(&[1, 2, 3]), "1 generic, 2 incoming webhook, 3 outgoing webhook.").or("1"),
                 may("payload_url", LooseText, "The URL of the service of an outgoing webhook.").or("\"\""),
                 may("service_name", Text, "Outgoing webhooks: the name of the service. Incoming ones: an integration of the catalog."),
-                may("interface_type", Choice(&[1, 2]), "The form of calls of an outgoing webhook: JSON, or a form as Slack sends it.").or("1"),
+                may("interface_type", Choice(&[1, 2]), "The form of calls of an outgoing webhook: 1 JSON, 2 a form as Slack sends it.").or("1"),
             ])
             .with(defaults())
             .takes_file("file", false)
@@ -38,10 +38,10 @@ pub fn bots() -> Vec<Operation> {
             .with([
                 may("full_name", Text, "The new name."),
                 may("short_name", Text, "The first part of the new address."),
-                may("role", Choice(&[100, 200, 300, 400, 600]), "The new role, at most that of its owner."),
-                may("bot_owner_id", Int, "The new owner."),
+                may("role", Choice(&[100, 200, 300, 400, 600]), "The new role, at most that of its owner: 100 owner, 200 administrator, 300 moderator, 400 member, 600 guest."),
+                may("bot_owner_id", Int, "The id of the new owner."),
                 may("service_payload_url", LooseText, "The URL of the service of an outgoing webhook."),
-                may("service_interface", Choice(&[1, 2]), "The form of its calls."),
+                may("service_interface", Choice(&[1, 2]), "The form of its calls: 1 JSON, 2 a form as Slack sends it."),
                 may("service_name", Text, "The integration of an incoming webhook; empty for none."),
             ])
             .with(defaults())
@@ -49,8 +49,8 @@ pub fn bots() -> Vec<Operation> {
             .sends(&["realm_user", "realm_bot", "subscription"]),
         operation("delete-bot", "DELETE /api/v1/bots/{bot_id:int}", "Deactivate a bot", "Its messages stay.")
             .sends(&["realm_user", "realm_bot", "subscription"]),
-        operation("get-bot-api-key", "GET /api/v1/bots/{bot_id:int}/api_key", "Get the API key of a bot", "For its owner."),
-        operation("regenerate-bot-api-key", "POST /api/v1/bots/{bot_id:int}/api_key/regenerate", "Regenerate the API key of a bot", "For its owner. The old key stops at once.")
+        operation("get-bot-api-key", "GET /api/v1/bots/{bot_id:int}/api_key", "Get the API key of a bot", "With which programs act as the bot."),
+        operation("regenerate-bot-api-key", "POST /api/v1/bots/{bot_id:int}/api_key/regenerate", "Regenerate the API key of a bot", "The old key stops at once.")
             .sends(&["realm_bot"]),
         operation("get-storage", "GET /api/v1/bot_storage", "Read the storage of the account", "Texts under keys, which no other account sees.")
             .with([may("keys", Texts, "These keys; by default all.")]),
@@ -69,8 +69,8 @@ pub fn bots() -> Vec<Operation> {
             need("api_key", Text, "The API key of the bot."),
             may("stream", Text, "The name or id of a channel; without it, messages go to the owner of the bot."),
             may("topic", Text, "One topic for all messages."),
-            may("only_events", Texts, "The events that become messages."),
-            may("exclude_events", Texts, "The events that do not."),
+            may("only_events", Texts, "The events that become messages, each a name or a pattern with *; by default all."),
+            may("exclude_events", Texts, "The events that do not become messages, in the same form."),
             may("ignore_private_repositories", Bool, "Whether private repositories are left out.").or("false"),
         ])
         .of_webhook()
@@ -135,7 +135,7 @@ pub fn uploads() -> Vec<Operation> {
             "The path of an image, and the name of a format.",
         )
         .with([may("api_key", Text, "The API key, for programs that cannot send headers.")])
-        .answers(Answer::File),
+        .answers(Answer::Picture),
         tus("begin-upload", "POST /api/v1/tus/", "Begin an upload in parts", begin).takes_bytes(),
         tus(
             "begin-upload-without-slash",
@@ -170,7 +170,11 @@ pub fn uploads() -> Vec<Operation> {
 
 fn recipient() -> [Parameter; 2] {
     [
-        may("type", Word(&["direct", "private", "stream", "channel"]), "Where it goes."),
+        may(
+            "type",
+            Word(&["direct", "private", "stream", "channel"]),
+            "Whether it goes to a channel or to people; \u{201c}private\u{201d} and \u{201c}stream\u{201d} are older words for \u{201c}direct\u{201d} and \u{201c}channel\u{201d}.",
+        ),
         may("to", Json, "The id of a channel, or a list of ids of people."),
     ]
 }
@@ -179,7 +183,7 @@ fn recipient() -> [Parameter; 2] {
 #[expect(clippy::too_many_lines, reason = "a table has an entry for each operation, and nothing else")]
 pub fn texts() -> Vec<Operation> {
     let required = |parameter: Parameter| Parameter { is_required: true, ..parameter };
-    let at = "When, in seconds since 1970.";
+    let at = "When it is due, in seconds since 1970 (UTC).";
     vec![
         operation("get-drafts", "GET /api/v1/drafts", "List drafts", "The one changed last is at the end."),
         operation("create-drafts", "POST /api/v1/drafts", "Store drafts", "All are stored or none.")
@@ -252,7 +256,7 @@ pub fn texts() -> Vec<Operation> {
             "The notification bot sends a link to the message at the time.",
         )
         .with([
-            need("message_id", Id, "The message."),
+            need("message_id", Id, "The id of the message."),
             need("scheduled_delivery_timestamp", Int, at),
             may("note", Text, "A note of at most 1000 characters."),
         ])
@@ -302,11 +306,25 @@ pub fn texts() -> Vec<Operation> {
 fn queue_options() -> Vec<Parameter> {
     vec![
         may("event_types", Json, "The types of events of the queue, as a list; null for all."),
-        may("apply_markdown", Bool, "Content of messages as HTML.").or("false"),
-        may("slim_presence", Bool, "Presence by id, and not by address.").or("false"),
+        may(
+            "apply_markdown",
+            Bool,
+            "Whether content of messages is HTML; otherwise it is the Markdown source.",
+        )
+        .or("false"),
+        may("slim_presence", Bool, "Whether presence is by user id; otherwise by e-mail address.")
+            .or("false"),
         may("all_public_streams", Bool, "Whether messages of all public channels are delivered."),
-        may("client_gravatar", Bool, "The client computes the addresses of pictures at gravatar.com."),
-        may("narrow", Json, "A filter of the messages that are delivered: pairs of operator and operand."),
+        may(
+            "client_gravatar",
+            Bool,
+            "Whether avatar_url may be null where the client can compute the address of the picture at gravatar.com itself.",
+        ),
+        may(
+            "narrow",
+            Json,
+            r#"Which messages are delivered: a list of pairs of operator and operand, such as [["channel", "design"]]."#,
+        ),
     ]
 }
 
@@ -324,9 +342,9 @@ pub fn events() -> Vec<Operation> {
         .with([
             may("fetch_event_types", Json, "The parts of the state, as a list; by default those of event_types."),
             may("include_subscribers", BoolOrPartial, "Whether channels have their subscribers.").or("false"),
-            may("presence_history_limit_days", Int, "How far back presence goes.").or("14"),
-            may("client_capabilities", Object, "What the client understands: names with booleans."),
-            may("queue_lifespan_secs", Int, "How long the queue lives without a poll.").or("0"),
+            may("presence_history_limit_days", Int, "How many days back presence goes.").or("14"),
+            may("client_capabilities", Object, r#"What the client understands: an object with booleans, such as {"notification_settings_null": true}."#),
+            may("queue_lifespan_secs", Int, "How many seconds the queue lives without a poll; 0 as the server is configured.").or("0"),
         ]),
         operation(
             "get-events",
@@ -335,14 +353,14 @@ pub fn events() -> Vec<Operation> {
             "Waits until there are events, at most about 50 seconds. What is before last_event_id is acknowledged and dropped.",
         )
         .with([
-            may("queue_id", Text, "The queue; without it, and with dont_block, a queue is made."),
-            may("last_event_id", Int, "The last event that the client has; -1 at first."),
-            may("dont_block", Bool, "Whether it answers at once.").or("false"),
+            may("queue_id", Text, "The id of the queue; without it, and with dont_block, a queue is made."),
+            may("last_event_id", Int, "The id of the last event that the client has; -1 at first."),
+            may("dont_block", Bool, "Whether it answers at once, even without events.").or("false"),
         ])
         .with(queue_options())
-        .with([may("lifespan_secs", Int, "How long a queue that is made lives without a poll.").or("0")]),
+        .with([may("lifespan_secs", Int, "How many seconds a queue that is made lives without a poll; 0 as the server is configured.").or("0")]),
         operation("delete-queue", "DELETE /api/v1/events", "Close an event queue", "A waiting poll is answered first.")
-            .with([need("queue_id", Text, "The queue.")]),
+            .with([need("queue_id", Text, "The id of the queue.")]),
     ]
 }
 

@@ -1,5 +1,8 @@
 //! Parameters that are entries of the tables of settings and permissions.
 
+use crate::reference::meanings::{
+    OF_CHANNEL_PERMISSIONS, OF_GROUP_PERMISSIONS, OF_ORGANIZATIONS, OF_PERMISSIONS, OF_USERS, meaning,
+};
 use crate::reference::operation::{Kind, Parameter, may};
 use rules::settings::{
     CHANNEL_PERMISSIONS, DefaultValue, GROUP_PERMISSIONS, PermissionRule, REALM_PERMISSIONS, REALM_SETTINGS,
@@ -8,25 +11,25 @@ use rules::settings::{
 
 /// The settings of a person.
 pub fn personal_settings() -> Vec<Parameter> {
-    USER_SETTINGS.iter().map(parameter).collect()
+    USER_SETTINGS.iter().map(|setting| parameter(setting, OF_USERS)).collect()
 }
 
 /// The settings that new accounts get.
 pub fn preset_settings() -> Vec<Parameter> {
-    user_default_settings().map(parameter).collect()
+    user_default_settings().map(|setting| parameter(setting, OF_USERS)).collect()
 }
 
 /// The settings and permissions of an organization.
 pub fn realm_settings() -> Vec<Parameter> {
-    let settings = REALM_SETTINGS.iter().map(parameter);
+    let settings = REALM_SETTINGS.iter().map(|setting| parameter(setting, OF_ORGANIZATIONS));
     let permissions = REALM_PERMISSIONS.iter().map(|rule| {
-        let text = format!("{} At first {}.", permission_text(rule), rule.default_group_name);
+        let text = format!("{} At first {}.", permission_text(rule, OF_PERMISSIONS), rule.default_group_name);
         may(rule.name, Kind::GroupChange, text)
     });
     settings.chain(permissions).collect()
 }
 
-fn parameter(setting: &Setting) -> Parameter {
+fn parameter(setting: &Setting, meanings: &[(&'static str, &'static str)]) -> Parameter {
     let kind = match setting.kind {
         SettingKind::Bool => Kind::Bool,
         SettingKind::Int(least, most) => Kind::Range(least, most),
@@ -63,29 +66,43 @@ fn parameter(setting: &Setting) -> Parameter {
         DefaultValue::Text(text) => text.to_owned(),
         DefaultValue::Null => "unset".to_owned(),
     };
-    may(setting.name, kind, format!("A setting, at first {at_first}.{allowed}"))
+    let meaning = meaning(meanings, setting.name);
+    may(setting.name, kind, format!("{meaning} At first {at_first}.{allowed}"))
 }
 
 /// The permissions of a new channel.
 pub fn channel_permissions() -> Vec<Parameter> {
-    CHANNEL_PERMISSIONS.iter().map(|rule| may(rule.name, Kind::Group, permission_text(rule))).collect()
+    CHANNEL_PERMISSIONS
+        .iter()
+        .map(|rule| may(rule.name, Kind::Group, permission_text(rule, OF_CHANNEL_PERMISSIONS)))
+        .collect()
 }
 
 /// The permissions of a channel, to be changed.
 pub fn channel_permission_changes() -> Vec<Parameter> {
-    CHANNEL_PERMISSIONS.iter().map(|rule| may(rule.name, Kind::GroupChange, permission_text(rule))).collect()
+    CHANNEL_PERMISSIONS
+        .iter()
+        .map(|rule| may(rule.name, Kind::GroupChange, permission_text(rule, OF_CHANNEL_PERMISSIONS)))
+        .collect()
 }
 
 /// The permissions of a new group.
 pub fn group_permissions() -> Vec<Parameter> {
-    GROUP_PERMISSIONS.iter().map(|rule| may(rule.name, Kind::Group, permission_text(rule))).collect()
+    GROUP_PERMISSIONS
+        .iter()
+        .map(|rule| may(rule.name, Kind::Group, permission_text(rule, OF_GROUP_PERMISSIONS)))
+        .collect()
 }
 
 /// The permissions of a group, to be changed.
 pub fn group_permission_changes() -> Vec<Parameter> {
-    GROUP_PERMISSIONS.iter().map(|rule| may(rule.name, Kind::GroupChange, permission_text(rule))).collect()
+    GROUP_PERMISSIONS
+        .iter()
+        .map(|rule| may(rule.name, Kind::GroupChange, permission_text(rule, OF_GROUP_PERMISSIONS)))
+        .collect()
 }
 
-fn permission_text(rule: &PermissionRule) -> String {
-    format!("A permission: who may do this. Allowed groups: {}.", rule.allowed_text().replace('`', ""))
+fn permission_text(rule: &PermissionRule, meanings: &[(&'static str, &'static str)]) -> String {
+    let meaning = meaning(meanings, rule.name);
+    format!("Who may do this: {meaning} Allowed groups: {}.", rule.allowed_text().replace('`', ""))
 }

@@ -16,9 +16,9 @@ pub fn operations() -> Vec<Operation> {
 fn accounts() -> Vec<Operation> {
     let form = || {
         [
-            may("client_gravatar", Bool, "The client computes the addresses of pictures at gravatar.com.")
+            may("client_gravatar", Bool, "Whether avatar_url may be null where the client can compute the address of the picture at gravatar.com itself.")
                 .or("true"),
-            may("include_custom_profile_fields", Bool, "Adds the values of custom profile fields.")
+            may("include_custom_profile_fields", Bool, "Whether the answer has the values of custom profile fields.")
                 .or("false"),
         ]
     };
@@ -27,12 +27,16 @@ fn accounts() -> Vec<Operation> {
             "get-users",
             "GET /api/v1/users",
             "List users",
-            "People and bots, deactivated ones included. Visitors without an account may call it where the organization shows \
-             channels to them.",
+            "People and bots, deactivated ones included.",
         )
         .with(form())
         .with([may("user_ids", Ids, "These users alone; unknown ids are left out.")]),
-        operation("get-own-user", "GET /api/v1/users/me", "Get the own user", "The account of the requester."),
+        operation(
+            "get-own-user",
+            "GET /api/v1/users/me",
+            "Get the own user",
+            "The account of the requester.",
+        ),
         operation("get-user", "GET /api/v1/users/{user_id:int}", "Get a user", "By id or e-mail address.")
             .at("GET /api/v1/users/{email:text}")
             .with(form()),
@@ -45,7 +49,8 @@ fn changes() -> Vec<Operation> {
             "create-user",
             "POST /api/v1/users",
             "Create a user",
-            "For administrators whom the operator allowed to create users.",
+            "A member, who is subscribed to the default channels and gets the welcome messages. The operator allows an account to create \
+             users with `millstream user grant`.",
         )
         .with([
             need("email", Text, "The e-mail address."),
@@ -57,12 +62,12 @@ fn changes() -> Vec<Operation> {
             "update-user",
             "PATCH /api/v1/users/{user_id:int}",
             "Update a user",
-            "For administrators, and for owners of a bot. Either all changes are made or none.",
+            "Either all changes are made or none.",
         )
         .at("PATCH /api/v1/users/{email:text}")
         .with([
             may("full_name", Text, "The new name."),
-            may("role", Choice(&[100, 200, 300, 400, 600]), "The new role: owner, administrator, moderator, member, guest."),
+            may("role", Choice(&[100, 200, 300, 400, 600]), "The new role: 100 owner, 200 administrator, 300 moderator, 400 member, 600 guest."),
             may("profile_data", Objects, "Values of custom profile fields: objects with id and value, null removes one."),
             may("new_email", Text, "The new address, for those whom the operator allowed to change addresses."),
         ])
@@ -75,7 +80,7 @@ fn changes() -> Vec<Operation> {
         )
         .with([may("deactivation_notification_comment", Text, "A comment of at most 2000 characters that is mailed to the user.")])
         .sends(&["realm_user", "subscription", "user_group", "realm_bot"]),
-        operation("deactivate-own-user", "DELETE /api/v1/users/me", "Deactivate the own account", "Not for the only owner.")
+        operation("deactivate-own-user", "DELETE /api/v1/users/me", "Deactivate the own account", "Keys, sessions and queues stop, and the own bots are deactivated.")
             .sends(&["realm_user", "subscription", "user_group", "realm_bot"]),
         operation(
             "reactivate-user",
@@ -89,13 +94,17 @@ fn changes() -> Vec<Operation> {
 
 fn status_parameters() -> Vec<crate::reference::operation::Parameter> {
     vec![
-        may("status_text", Text, "At most 60 characters; an empty text removes it."),
+        may("status_text", Text, "The text, at most 60 characters; an empty one removes it."),
         may("emoji_name", Text, "The name of an emoji; an empty text removes it."),
-        may("emoji_code", Text, "The code of the emoji; looked up by name if absent."),
+        may(
+            "emoji_code",
+            Text,
+            "The code of the emoji, such as 1f44d, or the id of a custom emoji; by default that of the name.",
+        ),
         may(
             "reaction_type",
             Text,
-            "\u{201c}unicode_emoji\u{201d}, \u{201c}realm_emoji\u{201d} or \u{201c}zulip_extra_emoji\u{201d}.",
+            "The kind of emoji: \u{201c}unicode_emoji\u{201d} (standard), \u{201c}realm_emoji\u{201d} (custom) or \u{201c}zulip_extra_emoji\u{201d} (:zulip:).",
         ),
         may("away", Bool, "The older form of the setting presence_enabled, negated."),
     ]
@@ -111,25 +120,25 @@ fn presence() -> Vec<Operation> {
         )
         .with([
             need("status", Text, "\u{201c}active\u{201d} or \u{201c}idle\u{201d}."),
-            may("ping_only", Bool, "Whether nothing is answered but success.").or("false"),
-            may("new_user_input", Bool, "No effect.").or("false"),
-            may("slim_presence", Bool, "The form by id.").or("false"),
-            may("last_update_id", Int, "Only what is newer, in the form by id; -1 for everything."),
-            may("history_limit_days", Int, "How far back.").or("14"),
+            may("ping_only", Bool, "Whether the answer is without the presence of the others.").or("false"),
+            may("new_user_input", Bool, "Whether the person did something since the last report; this server does not need it.").or("false"),
+            may("slim_presence", Bool, "Whether the answer has presence by user id; otherwise by e-mail address.").or("false"),
+            may("last_update_id", Int, "Only what is newer than this: presence_last_update_id of the answer before; -1 for everything. The answer is by user id."),
+            may("history_limit_days", Int, "How many days back.").or("14"),
         ])
         .sends(&["presence"]),
         operation("get-user-presence", "GET /api/v1/users/{user_id:int}/presence", "Get the presence of a user", "By id or e-mail address.")
             .at("GET /api/v1/users/{email:text}/presence"),
-        operation("get-presence", "GET /api/v1/realm/presence", "Get the presence of all users", "By address."),
+        operation("get-presence", "GET /api/v1/realm/presence", "Get the presence of all users", "Of all people, by e-mail address."),
         operation("update-status", "POST /api/v1/users/me/status", "Set the own status", "Only what is given changes.")
             .with(status_parameters())
             .sends(&["user_status", "user_settings"]),
-        operation("get-user-status", "GET /api/v1/users/{user_id:int}/status", "Get the status of a user", "What is set."),
+        operation("get-user-status", "GET /api/v1/users/{user_id:int}/status", "Get the status of a user", "The text and the emoji that are set."),
         operation(
             "update-status-for-user",
             "POST /api/v1/users/{user_id:int}/status",
             "Set the status of another user",
-            "For administrators.",
+            "Only what is given changes.",
         )
         .with(status_parameters())
         .sends(&["user_status"]),
@@ -140,11 +149,11 @@ fn presence() -> Vec<Operation> {
             "To those who take part in a direct conversation, or to the subscribers of a channel that is not too large.",
         )
         .with([
-            may("type", Word(&["direct", "stream", "channel"]), "Where.").or("\"direct\""),
+            may("type", Word(&["direct", "stream", "channel"]), "Whether it is a direct conversation or a channel.").or("\"direct\""),
             need("op", Word(&["start", "stop"]), "Whether typing starts or stops."),
-            may("to", Ids, "The people of a direct conversation."),
-            may("stream_id", Id, "The channel."),
-            may("topic", Text, "The topic."),
+            may("to", Ids, "The ids of the other people of a direct conversation."),
+            may("stream_id", Id, "The id of the channel."),
+            may("topic", Text, "The topic in the channel."),
         ])
         .sends(&["typing"]),
     ]
@@ -227,8 +236,8 @@ fn personal() -> Vec<Operation> {
             "A fragment and a name exist once for each user.",
         )
         .with([
-            need("fragment", Text, "The part of the address after #."),
-            need("is_pinned", Bool, "Whether it is shown always."),
+            need("fragment", Text, "The part of the view's address after #, such as narrow/is/starred."),
+            need("is_pinned", Bool, "Whether the view is always shown, and not only in a menu."),
             may("name", Text, "The name of an own view."),
         ])
         .sends(&["navigation_view"]),
@@ -239,7 +248,7 @@ fn personal() -> Vec<Operation> {
             "Only what is given changes.",
         )
         .with([
-            may("is_pinned", Bool, "Whether it is shown always."),
+            may("is_pinned", Bool, "Whether the view is always shown, and not only in a menu."),
             may("name", Text, "The name of an own view."),
         ])
         .sends(&["navigation_view"]),

@@ -1,4 +1,4 @@
-//! What each setting does, and what each of its values means.
+//! What each setting does, what each of its values means, and what each permission allows.
 
 /// Personal settings with what they do.
 #[rustfmt::skip]
@@ -143,6 +143,32 @@ pub const OF_PERMISSIONS: &[(&str, &str)] = &[
     ("create_multiuse_invite_group", "Create reusable invitation links."),
     ("direct_message_initiator_group", "Begin direct conversations."),
     ("direct_message_permission_group", "Take part in direct conversations: one of the participants must have it."),
+];
+
+/// Permissions of channels with what they allow.
+#[rustfmt::skip]
+pub const OF_CHANNEL_PERMISSIONS: &[(&str, &str)] = &[
+    ("can_add_subscribers_group", "Subscribe others to the channel, and read it."),
+    ("can_administer_channel_group", "Change the channel."),
+    ("can_delete_any_message_group", "Delete messages of others in it."),
+    ("can_delete_own_message_group", "Delete their own messages in it, within the time limit."),
+    ("can_move_messages_out_of_channel_group", "Move its messages to other channels."),
+    ("can_move_messages_within_channel_group", "Move messages between its topics."),
+    ("can_remove_subscribers_group", "Unsubscribe others."),
+    ("can_resolve_topics_group", "Mark its topics as resolved."),
+    ("can_send_message_group", "Post in it."),
+    ("can_subscribe_group", "Subscribe to it and read it, though it is private."),
+];
+
+/// Permissions of user groups with what they allow.
+#[rustfmt::skip]
+pub const OF_GROUP_PERMISSIONS: &[(&str, &str)] = &[
+    ("can_add_members_group", "Add members and subgroups."),
+    ("can_join_group", "Add themselves."),
+    ("can_leave_group", "Remove themselves."),
+    ("can_manage_group", "Change the group."),
+    ("can_mention_group", "Mention the group."),
+    ("can_remove_members_group", "Remove members and subgroups."),
 ];
 
 /// What a setting of a list does; empty if it is not in the list.
