@@ -19,6 +19,7 @@ pub mod problem;
 pub mod reference;
 pub mod sign_up;
 pub mod static_files;
+pub mod unsubscribe;
 
 use crate::http::{ApiError, HandlerResult, Reply};
 use actix_web::http::StatusCode;
