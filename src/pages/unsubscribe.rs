@@ -3,8 +3,8 @@
 //!
 //! The key is the only credential, as for invitations.
 
-use super::login::no_organization;
-use super::{Link, deactivated, message_of, page};
+use super::login::active_realm;
+use super::{LOGIN_PAGE, Link, message_of, page};
 use crate::http::{HandlerResult, Path, Realm};
 use crate::integrations::mail::{MailKind, Switch, parse_unsubscribe_link};
 use actix_web::http::StatusCode;
@@ -26,10 +26,10 @@ struct UnsubscribePage<'p> {
 
 /// Shows the button. Programs that check links open them, so opening the link changes nothing.
 pub async fn show(realm: Option<Realm>, Path(link): Path<String>) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
-    if let Some(page) = deactivated(&realm) {
-        return page;
-    }
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     let Some((_, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
     let directory = realm.directory();
     let organization = &directory.realm().name;
@@ -38,10 +38,10 @@ pub async fn show(realm: Option<Realm>, Path(link): Path<String>) -> HandlerResu
 
 /// Turns the mails off, and says so. What the form has is ignored.
 pub async fn turn_off(realm: Option<Realm>, Path(link): Path<String>) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
-    if let Some(page) = deactivated(&realm) {
-        return page;
-    }
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     let Some((user, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
     let changed = match kind.switch() {
         Switch::Account(setting) => turn_setting_off(&realm, &user, setting).await,
@@ -96,6 +96,6 @@ fn find(realm: &RealmHandle, link: &str) -> Option<(Arc<User>, MailKind)> {
 fn invalid_link(realm: &RealmHandle) -> HandlerResult {
     let text = "It was not copied completely, or the account or its email address has changed since. You can turn emails off in \
                 the settings of your account, too.";
-    let log_in = Link { path: "/login/", words: "Log in" };
+    let log_in = Link { path: LOGIN_PAGE, words: "Log in" };
     message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(log_in))
 }
