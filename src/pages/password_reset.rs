@@ -155,8 +155,8 @@ pub async fn set(
     let chars = new.chars().count();
     let problem = match chars {
         _ if new != again => Some("The two passwords differ."),
-        chars if chars < PASSWORD_LENGTH_MIN => Some("The password is too short."),
-        chars if chars > PASSWORD_LENGTH_MAX => Some("The password is too long."),
+        chars if chars < PASSWORD_LENGTH_MIN => Some("The password is too short: at least 6 characters."),
+        chars if chars > PASSWORD_LENGTH_MAX => Some("The password is too long: at most 100 characters."),
         _ => None,
     };
     if problem.is_some() {

@@ -227,7 +227,7 @@ async fn forgotten_password_is_replaced_once() {
     };
     for (one, two, problem) in [
         ("abcdefgh", "abcdefgi", "differ"),
-        ("abc", "abc", "too short"),
+        ("abc", "abc", "at least 6 characters"),
         ("password", "password", "too easy"),
     ] {
         let answer = set(&mut visitor, one, two).await;
