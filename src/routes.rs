@@ -21,7 +21,7 @@ use crate::pages::SCRIPT_PATH;
 use crate::pages::emails::{emails_html, emails_json};
 use crate::pages::{
     about, confirm_email, devlogin, favicon, find, home, integrations, join, login, password_reset,
-    reference, sign_up, static_files,
+    reference, sign_up, static_files, unsubscribe,
 };
 use actix_web::http::Method;
 
@@ -52,6 +52,8 @@ pub fn table() -> Vec<Route> {
         // The key is the only credential, as for invitations.
         Route::new(Method::GET,  "/accounts/do_confirm/{key:rest}", Login::None, Limit::Page, sign_up::choose).own_origin(),
         Route::new(Method::POST, "/accounts/do_confirm/{key:rest}", Login::None, Limit::Page, sign_up::create).own_origin(),
+        Route::new(Method::GET,  "/accounts/unsubscribe/{key:rest}", Login::None, Limit::Page, unsubscribe::show).own_origin(),
+        Route::new(Method::POST, "/accounts/unsubscribe/{key:rest}", Login::None, Limit::Page, unsubscribe::turn_off).own_origin(),
         Route::new(Method::GET,  "/accounts/find/",      Login::None, Limit::Page,  find::show).page(),
         Route::new(Method::POST, "/accounts/find/",      Login::None, Limit::Login, find::find).page(),
         Route::new(Method::GET,  "/accounts/find/done/", Login::None, Limit::Page,  find::sent).page(),

@@ -79,7 +79,7 @@ fn unfinished_import(import: &UnfinishedImport) -> String {
 fn no_organization(data: &Path) -> String {
     format!(
         "\nThere is no organization yet. Create one from another terminal, while the server runs:\n\n  \
-         millstream realm create NAME --owner-email ADDRESS --owner-name NAME --data {}\n",
+         millstream realm create NAME --owner-email ADDRESS --owner-name OWNER --data {}\n",
         data.display()
     )
 }

@@ -1,6 +1,9 @@
 //! The accounts of an organization, as the ready file and `POST /dev/realms` list them.
 
+use super::seed::SeedDocument;
 use actors::RealmHandle;
+use actors::login::check_password;
+use model::User;
 use serde::Serialize;
 
 /// An account with its API key.
@@ -26,4 +29,16 @@ pub fn accounts(realm: &RealmHandle) -> Vec<Account> {
         api_key: realm.api_key(user),
     });
     described.collect()
+}
+
+/// The password that the seed gave to a user; none if the user has another one by now, or is not of the seed. A user whose address was
+/// changed is known by the stored password.
+pub fn password_of_seed<'s>(seed: &'s SeedDocument, user: &User) -> Option<&'s str> {
+    let stored = user.password_hash.as_deref()?;
+    let known = seed.users.iter().find(|given| given.password_hash == stored);
+    known.map(|given| given.given_password()).or_else(|| {
+        // The seed of kept data is hashed anew at each start.
+        let given = seed.users.iter().find(|given| given.email == user.delivery_email)?;
+        Some(given.given_password()).filter(|password| check_password(Some(stored), password))
+    })
 }

@@ -168,7 +168,7 @@ async fn respond(
             watched.record_error((routed.0, realm), arrived.request(), &error);
         }
         match state.shows_pages {
-            true => problem_page(error),
+            true => problem_page(error, arrived.path()),
             false => error.into_response(),
         }
     })
@@ -357,7 +357,9 @@ fn admit_head<'r>(
         let is_file_of_browser = first.offered == Offered::File && (has_cookies || asks_for_page);
         found.is_json || first.offered.is_for_browsers() || is_file_of_browser
     });
-    state.shows_pages |= asks_for_page && first.is_some_and(|first| first.offered == Offered::Page);
+    // Forms whose key is the only credential are pages, too.
+    let has_form = |first: &Route| first.offered == Offered::Page || first.origins == Origins::Own;
+    state.shows_pages |= asks_for_page && first.is_some_and(has_form);
     let origins = if found.is_json { Some(Origins::Own) } else { first.map(|first| first.origins) };
     state.readers = Readers::Own;
     state.readers = check_origin(app, origins.unwrap_or(Origins::Own), request.headers())?;

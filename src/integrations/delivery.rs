@@ -22,12 +22,7 @@ impl DeliveryWorkers {
     /// The workers of a configuration. A development server without an SMTP server keeps its e-mails in a list. Fails
     /// if the From address is invalid.
     pub fn new(config: &Config, hosts: Arc<Hosts>, is_development: bool) -> Result<Self, ConfigError> {
-        let mail = Arc::new(Mailer::new(
-            &config.mail,
-            config.outbox.delivery_secs_max,
-            hosts.clone(),
-            is_development,
-        )?);
+        let mail = Arc::new(Mailer::new(config, hosts.clone(), is_development)?);
         let webhooks = Webhooks::new(&config.webhooks, hosts.clone(), is_development);
         let webhooks = Arc::new(webhooks.map_err(|error| unusable("webhooks", &error))?);
         let service = PushService::new(&config.push).map_err(|error| unusable("push.service_url", &error))?;

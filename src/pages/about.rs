@@ -5,6 +5,7 @@ use super::login::no_organization;
 use super::open_to::can_sign_up;
 use super::{SCRIPT_PATH, deactivated, scripted_page};
 use crate::api::account::server_settings::render_description;
+use crate::dev::accounts::password_of_seed;
 use crate::http::{App, Audience, Caller, FormToken, HandlerResult, Realm, RealmUrl, Reply, no_realm, reply};
 use crate::units::size;
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
@@ -51,6 +52,8 @@ struct Account<'p> {
     name: &'p str,
     email: &'p str,
     role: &'static str,
+    /// As the seed gave it; none if the user has another one.
+    password: Option<&'p str>,
 }
 
 /// An e-mail of a development server.
@@ -153,10 +156,12 @@ pub(super) fn of(
         return page;
     }
     let shown = directory.users().filter(|user| audience.is_developer && user.is_active && !user.is_bot());
+    let seed = app.tools.as_ref().map(|tools| tools.seed_of(realm.id()));
     let people = shown.take(SHOWN_MAX).map(|user| Account {
         name: &user.full_name,
         email: &user.delivery_email,
         role: role_name(user.role),
+        password: seed.as_ref().and_then(|seed| password_of_seed(seed, user)),
     });
     let is_owner = caller.is_some_and(|caller| caller.user.role == Role::Owner);
     let template = AboutPage {

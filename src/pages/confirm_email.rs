@@ -1,7 +1,7 @@
 //! `/confirm_email/{key}`: the page behind the link in an e-mail to a new address. Opening it confirms the address:
 //! only its owner receives the key.
 
-use super::{MessagePage, page};
+use super::{MessagePage, deactivated, page};
 use crate::http::{HandlerResult, Path, Realm};
 use crate::integrations::mail::parse_confirm_key;
 use actix_web::http::StatusCode;
@@ -11,6 +11,9 @@ use model::Timestamp;
 /// Changes the e-mail address of the user, and shows the result.
 pub async fn confirm(realm: Option<Realm>, Path(key): Path<String>) -> HandlerResult {
     let Some(Realm(realm)) = realm else { return says("", StatusCode::NOT_FOUND, NO_LINK) };
+    if let Some(page) = deactivated(&realm) {
+        return page;
+    }
     let name = realm.directory().realm().name.clone();
     let Some((user, address, asked)) = parse_confirm_key(&realm, key.trim_end_matches('/')) else {
         return says(&name, StatusCode::NOT_FOUND, NO_LINK);

@@ -2,7 +2,7 @@
 //! servers the path does not exist.
 
 use super::about::role_name;
-use super::login::{Next, go_to, no_organization, start_session};
+use super::login::{Next, active_realm, go_to, start_session};
 use super::{SCRIPT_PATH, scripted_page};
 use crate::http::{
     ApiError, App, Fields, FormToken, FromFields, HandlerResult, OwnSession, Params, Realm, UserAgent,
@@ -48,7 +48,10 @@ pub async fn show(
     Params(Next(next)): Params<Next>,
 ) -> HandlerResult {
     check_development(&app)?;
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     let directory = realm.directory();
     let people = directory.users().filter(|user| user.is_active && !user.is_bot());
     let mut people: Vec<_> = people.collect();
@@ -78,7 +81,10 @@ pub async fn log_in(
     Params(Choice { email, next: Next(next) }): Params<Choice>,
 ) -> HandlerResult {
     check_development(&app)?;
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     let user = realm.directory().user_by_email(&email).cloned();
     let user = user.filter(|user| user.is_active && !user.is_bot()).ok_or(DomainError::WrongPassword)?;
     go_to(&next, start_session(&app, &realm, &user, &agent, replaced).await?)

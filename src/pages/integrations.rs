@@ -1,7 +1,8 @@
 //! `/integrations/` and `/integrations/{name}`: the services that can post here, and how to set each up (docs/webhooks.md).
 
+use super::login::active_realm;
 use super::page;
-use crate::http::{ApiError, App, HandlerResult, Path, Realm, RealmUrl};
+use crate::http::{ApiError, App, HandlerResult, Path, Realm, RealmUrl, no_realm};
 use actix_web::http::StatusCode;
 use askama::Template;
 
@@ -25,7 +26,10 @@ struct OnePage<'p> {
 
 /// Lists all of the catalog.
 pub async fn list(app: App, realm: Option<Realm>) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return super::login::no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     let all = app.incoming.integrations().map(|one| (one.name.as_str(), one.display_name.as_str()));
     let mut integrations: Vec<_> = all.collect();
     integrations.sort_by_key(|(_, shown)| shown.to_lowercase());
@@ -39,9 +43,11 @@ pub async fn show(
     url: Option<RealmUrl>,
     Path(name): Path<String>,
 ) -> HandlerResult {
-    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else {
-        return super::login::no_organization();
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
     };
+    let RealmUrl(url) = url.ok_or_else(no_realm)?;
     let name = name.strip_prefix("doc/").unwrap_or(&name).trim_end_matches('/');
     let found = app.incoming.integration(name).ok_or_else(ApiError::not_found)?;
     let directory = realm.directory();

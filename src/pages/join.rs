@@ -4,7 +4,7 @@
 //! could not. Errors are shown next to the fields of the form.
 
 use super::account_form::{Entry, JoinForm, address_text};
-use super::{DEACTIVATED_TITLE, MessagePage, page};
+use super::{DEACTIVATED_TITLE, LOGIN_PAGE, Link, MessagePage, page};
 use crate::http::{App, HandlerResult, Params, Path, Realm, RealmUrl};
 use actix_web::http::StatusCode;
 use actors::{DomainError, Joining, commands};
@@ -93,17 +93,20 @@ fn message(status: StatusCode, organization: &str, title: &str, text: &str) -> H
     page(status, &MessagePage { organization, title, text, link: None })
 }
 
+/// For people who may have an account already.
+const LOG_IN: Link<'_> = Link { path: LOGIN_PAGE, words: "Log in" };
+
 fn ended(organization: &str, end: InvitationEnd) -> HandlerResult {
     let (title, text) = match end {
         InvitationEnd::Used => (
             "This invitation has already been used",
-            "If it was you who used it, log in with a Zulip app. Otherwise ask for another invitation.",
+            "If it was you who used it, log in. Otherwise ask for another invitation.",
         ),
         InvitationEnd::Revoked => (
             "This invitation has been revoked",
-            "If you have an account already, log in with a Zulip app. Otherwise ask for another invitation.",
+            "If you have an account already, log in. Otherwise ask for another invitation.",
         ),
         InvitationEnd::Expired => ("This invitation has expired", "Ask for another invitation."),
     };
-    message(StatusCode::GONE, organization, title, text)
+    page(StatusCode::GONE, &MessagePage { organization, title, text, link: Some(LOG_IN) })
 }

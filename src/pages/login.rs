@@ -2,7 +2,7 @@
 //! (docs/api/server-additions.md#pages).
 
 use super::open_to::can_sign_up;
-use super::{MessagePage, SCRIPT_PATH, deactivated, page, scripted_page};
+use super::{LOGIN_PAGE, MessagePage, SCRIPT_PATH, deactivated, page, scripted_page};
 use crate::api::account::fetch_api_key::check_login;
 use crate::api::account::new_login::note_login;
 use crate::http::{
@@ -91,6 +91,15 @@ pub(super) fn no_organization() -> HandlerResult {
     page(StatusCode::NOT_FOUND, &MessagePage { organization: "", title, text, link: None })
 }
 
+/// The organization of a page; otherwise the page that says that there is none, or that it is deactivated.
+pub(super) fn active_realm(realm: Option<Realm>) -> Result<RealmHandle, Box<HandlerResult>> {
+    let Realm(realm) = realm.ok_or_else(|| Box::new(no_organization()))?;
+    match deactivated(&realm) {
+        Some(page) => Err(Box::new(page)),
+        None => Ok(realm),
+    }
+}
+
 /// Shows the form; who is logged in already is led on.
 pub async fn show(
     app: App,
@@ -99,10 +108,10 @@ pub async fn show(
     token: FormToken,
     Params(Next(next)): Params<Next>,
 ) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
-    if let Some(page) = deactivated(&realm) {
-        return page;
-    }
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     if caller.is_some() {
         return go_to(&next, Vec::new());
     }
@@ -209,12 +218,23 @@ pub async fn log_out(app: App, caller: Option<Caller>, OwnSession(own): OwnSessi
         let which = EndedSessions::One(key);
         realm.execute(commands::EndWebSessions { by: user.id, user: user.id, which }).await?;
     }
-    go_to("/login/", Cookies::of(&app).log_out())
+    go_to(LOGIN_PAGE, Cookies::of(&app).log_out())
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::login_path;
     use super::*;
+
+    #[test]
+    fn login_leads_back_to_a_path() {
+        for path in ["/", "/?stream=a%20b&topic=c", "/user_uploads/1/ab/caf%C3%A9.txt"] {
+            let fields = login_path(path);
+            let (page, query) = fields.split_once('?').unwrap();
+            let fields = Fields::parse(query.as_bytes(), &crate::http::BodyKind::Other, b"").unwrap();
+            assert_eq!((page, Next::from_fields(&fields).unwrap().0.as_str()), (LOGIN_PAGE, path));
+        }
+    }
 
     #[test]
     fn only_paths_of_this_host_follow_a_login() {

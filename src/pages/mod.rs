@@ -19,14 +19,20 @@ pub mod problem;
 pub mod reference;
 pub mod sign_up;
 pub mod static_files;
+pub mod unsubscribe;
 
 use crate::http::{ApiError, HandlerResult, Reply};
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use askama::Template;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The path of the script that names the conversation of a link, and keeps it while a person logs in.
 pub const SCRIPT_PATH: &str = "/static/millstream/conversation.js";
+/// The path of the page to log in. Desktop apps recognize it by its end.
+pub const LOGIN_PAGE: &str = "/login/";
+/// What stays as it is in the parameter `next`.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 /// The title of pages of an organization that is deactivated.
 const DEACTIVATED_TITLE: &str = "This organization has been deactivated";
 
@@ -49,8 +55,13 @@ pub struct Link<'p> {
     words: &'p str,
 }
 
+/// The address of the page to log in, which leads back to a path of this host.
+fn login_path(next: &str) -> String {
+    format!("{LOGIN_PAGE}?next={}", utf8_percent_encode(next, PLAIN))
+}
+
 /// The page of an organization with a message.
-fn message_of(
+pub fn message_of(
     realm: &RealmHandle,
     status: StatusCode,
     title: &str,

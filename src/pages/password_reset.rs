@@ -1,8 +1,8 @@
 //! `/accounts/password/reset/`: a forgotten password is replaced with a link sent by mail
 //! (docs/api/server-additions.md#pages). Nothing tells whether an address has an account.
 
-use super::login::{go_to, no_organization};
-use super::{Link, message_of, page};
+use super::login::{active_realm, go_to};
+use super::{LOGIN_PAGE, Link, message_of, page};
 use crate::http::{ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm};
 use crate::integrations::mail::parse_reset_key;
 use crate::rate_limit::Bucket;
@@ -56,7 +56,10 @@ impl FromFields for NewPasswords {
 
 /// Shows the form for the address.
 pub async fn show(app: App, realm: Option<Realm>, token: FormToken) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     check_offered(&app)?;
     request_form(&realm, token, "", None)
 }
@@ -82,7 +85,10 @@ pub async fn request(
     token: FormToken,
     Params(ResetRequest(email)): Params<ResetRequest>,
 ) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     check_offered(&app)?;
     if email.is_empty() || email.len() > ADDRESS_BYTES_MAX || !email.contains('@') {
         return request_form(&realm, token, &email, Some((StatusCode::OK, "Enter a valid email address.")));
@@ -105,7 +111,10 @@ pub async fn request(
 
 /// Says that the link was sent.
 pub async fn sent(realm: Option<Realm>) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     let text = "If there is an account with this address, a link to choose a new password is on its way to it. \
                 The link is valid for one day.";
     message_of(&realm, StatusCode::OK, "Check your email", text, None)
@@ -118,7 +127,10 @@ pub async fn choose(
     token: FormToken,
     Path(key): Path<String>,
 ) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     check_offered(&app)?;
     match find(&realm, &key) {
         Some(user) => new_form(&realm, token, &user, None),
@@ -134,14 +146,17 @@ pub async fn set(
     Path(key): Path<String>,
     Params(NewPasswords(new, again)): Params<NewPasswords>,
 ) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     check_offered(&app)?;
     let Some(user) = find(&realm, &key) else { return invalid_link(&realm) };
     let chars = new.chars().count();
     let problem = match chars {
         _ if new != again => Some("The two passwords differ."),
-        chars if chars < PASSWORD_LENGTH_MIN => Some("The password is too short."),
-        chars if chars > PASSWORD_LENGTH_MAX => Some("The password is too long."),
+        chars if chars < PASSWORD_LENGTH_MIN => Some("The password is too short: at least 6 characters."),
+        chars if chars > PASSWORD_LENGTH_MAX => Some("The password is too long: at most 100 characters."),
         _ => None,
     };
     if problem.is_some() {
@@ -164,7 +179,7 @@ pub async fn set(
             StatusCode::OK,
             "Your password is set",
             "You can log in with it now, here or in an app.",
-            Some(Link { path: "/login/", words: "Log in" }),
+            Some(Link { path: LOGIN_PAGE, words: "Log in" }),
         ),
         Err(DomainError::LinkUsed | DomainError::UserDeactivated) => invalid_link(&realm),
         Err(error) => Err(error.into()),

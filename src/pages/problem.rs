@@ -1,17 +1,19 @@
 //! The page that a browser shows instead of an error: not found, too many requests, a form that has expired.
 
-use super::{Link, MessagePage};
+use super::{Link, MessagePage, login_path};
 use crate::http::error::{ApiError, Code};
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use askama::Template;
 
-/// Turns an error into a page with the same status and headers. If it cannot be rendered, it stays JSON.
-pub fn problem_page(error: ApiError) -> HttpResponse {
+/// Turns an error into a page with the same status and headers. If it cannot be rendered, it stays JSON. `path` is what was opened;
+/// where that is for accounts only, it is opened after the login.
+pub fn problem_page(error: ApiError, path: &str) -> HttpResponse {
     let (title, text) = texts(&error);
     let is_for_accounts = error.status_code() == StatusCode::UNAUTHORIZED;
-    let link = is_for_accounts.then_some(Link { path: "/login/", words: "Log in" });
+    let login = login_path(path);
+    let link = is_for_accounts.then_some(Link { path: &login, words: "Log in" });
     let html = MessagePage { organization: "", title, text: &text, link }.render();
     let mut response = error.into_response();
     let Ok(html) = html else { return response };
@@ -38,6 +40,9 @@ fn texts(error: &ApiError) -> (&'static str, String) {
         }
         StatusCode::METHOD_NOT_ALLOWED => {
             ("This page cannot be opened", "It belongs to a form of another page.".to_owned())
+        }
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            ("This is too large", "Go back, and send less with the form.".to_owned())
         }
         StatusCode::TOO_MANY_REQUESTS => {
             ("Too many requests", "Wait a moment, and then try again.".to_owned())

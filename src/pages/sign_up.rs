@@ -2,7 +2,7 @@
 //! (docs/api/server-additions.md#pages). The address is confirmed by mail; nothing tells whether it has an account.
 
 use super::account_form::{Entry, JoinForm, address_text};
-use super::login::{go_to, no_organization};
+use super::login::{active_realm, go_to, no_organization};
 use super::open_to::why_not;
 use super::{Link, message_of, page};
 use crate::http::{
@@ -104,7 +104,10 @@ pub async fn request(
 
 /// Says that the link was sent.
 pub async fn sent(app: App, realm: Option<Realm>) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     let directory = realm.directory();
     let template = SentPage { organization: &directory.realm().name, is_development: app.is_development };
     page(StatusCode::OK, &template)

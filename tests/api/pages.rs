@@ -195,7 +195,8 @@ async fn people_of_development_servers_choose_who_they_are() {
 async fn mailed_link(t: &TestServer, count: usize) -> String {
     let links = || async {
         let all = t.app().mail.list().expect("a list").all();
-        let parts = all.iter().filter_map(|mail| mail.text.split_once("/accounts/password/reset/"));
+        let all = all.iter().filter(|mail| mail.subject.starts_with("Choose a new password"));
+        let parts = all.filter_map(|mail| mail.text.split_once("/accounts/password/reset/"));
         let links: Vec<String> =
             parts.map(|(_, rest)| rest.split_whitespace().next().unwrap_or_default().to_owned()).collect();
         (links.len() == count).then_some(links)
@@ -226,7 +227,7 @@ async fn forgotten_password_is_replaced_once() {
     };
     for (one, two, problem) in [
         ("abcdefgh", "abcdefgi", "differ"),
-        ("abc", "abc", "too short"),
+        ("abc", "abc", "at least 6 characters"),
         ("password", "password", "too easy"),
     ] {
         let answer = set(&mut visitor, one, two).await;
@@ -303,7 +304,19 @@ async fn pages_of_a_deactivated_organization_say_so() {
     let t = TestServer::builder().development().start().await;
     t.user("desdemona").post("/realm/deactivate", &[]).ok().await;
     let mut visitor = Visitor::new(&t);
-    for path in ["/", "/about", "/login/"] {
+    let pages = [
+        "/",
+        "/about",
+        "/login/",
+        "/devlogin/",
+        "/integrations/",
+        "/integrations/github",
+        "/accounts/password/reset/",
+        "/accounts/send_confirm/",
+        "/accounts/unsubscribe/x",
+        "/confirm_email/x",
+    ];
+    for path in pages {
         let page = visitor.get(path).await;
         let says_so = |page: &str| page.contains("This organization has been deactivated");
         assert!(page.status == 403 && page.body.as_str().is_some_and(says_so), "{path}: {page:?}");
@@ -344,6 +357,32 @@ async fn organizations_are_found_by_mail_and_name() {
     );
     let answer = visitor.submit(go, go, &[("subdomain", "nowhere")]).await;
     assert!(html(&answer).contains("There is no organization with this name"), "{answer:?}");
+}
+
+#[tokio::test]
+async fn files_that_are_not_there_are_pages_for_browsers() {
+    let t = TestServer::builder().development().start().await;
+    let mut visitor = Visitor::new(&t);
+    let path = "/user_uploads/1/ab/tea.txt";
+    let page = visitor.get(path).await;
+    let link = format!("<a href=\"/login/?next={path}\">Log in</a>");
+    assert!(page.status == 401 && html(&page).contains(&link), "{page:?}");
+    assert!(!page.headers.contains_key("WWW-Authenticate"), "{page:?}");
+    visitor.log_in("hamlet@zulip.com", "hamlet@zulip.com").await;
+    let page = visitor.get(path).await;
+    assert!(page.status == 404 && html(&page).contains("<h1>There is no such file</h1>"), "{page:?}");
+    assert_eq!(t.user("hamlet").fetch(path).await.2, b"<p>This file does not exist or has been deleted.</p>");
+}
+
+#[tokio::test]
+async fn forms_that_are_too_large_get_a_page() {
+    let t = TestServer::builder().set("http.anonymous_body_bytes_max", 1000).start().await;
+    let long = "x".repeat(2000);
+    for path in ["/join/x/", "/accounts/do_confirm/x", "/accounts/login/"] {
+        let answer = Visitor::new(&t).ask(Method::POST, path, Some(&[("full_name", &long)])).await;
+        let says_so = |page: &str| page.contains("This is too large");
+        assert!(answer.status == 413 && answer.body.as_str().is_some_and(says_so), "{path}: {answer:?}");
+    }
 }
 
 #[tokio::test]

@@ -39,6 +39,8 @@ const PAGES: &[Row] = &[
     row("GET /api/{operation:text}", "", "", ""),
     row("GET /api/v1/openapi.json", "", "", ""),
     row("GET /static/millstream/reference.js", "", "", ""),
+    row("GET /accounts/unsubscribe/{key:rest}", "", "", ""),
+    row("POST /accounts/unsubscribe/{key:rest}", "", "", ""),
     row("GET /accounts/find/", "", "", ""),
     row("POST /accounts/find/", "", "", ""),
     row("GET /accounts/find/done/", "", "", ""),

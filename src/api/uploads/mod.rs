@@ -7,8 +7,9 @@ pub mod store;
 pub mod temporary;
 pub mod thumbnail;
 
-use crate::http::{ApiError, App, Reply};
+use crate::http::{ApiError, App, Audience, HandlerResult, Reply};
 use crate::integrations::blobs::uploads::{thumbnail_blobs, upload_blob};
+use crate::pages::message_of;
 use actix_web::http::StatusCode;
 use actors::{FileAccess, RealmHandle};
 use model::{Attachment, User};
@@ -18,8 +19,7 @@ use std::sync::Arc;
 /// Characters of the name of a file that need no encoding in a URL.
 const IN_PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// The file at a path below `/user_uploads/`, if a requester (none: without an account) may read it. Otherwise the answer: pages
-/// for people, because browsers ask for files.
+/// The file at a path below `/user_uploads/`, if a requester (none: without an account) may read it. Otherwise the answer.
 ///
 /// # Errors
 /// Status 401 for requesters without an account, whether or not there is such a file.
@@ -27,21 +27,35 @@ fn access(
     realm: &RealmHandle,
     asker: Option<&User>,
     path_id: &str,
+    asks: Audience,
 ) -> Result<Result<Arc<Attachment>, Reply>, ApiError> {
     match (realm.access_file(asker, path_id), asker) {
         (FileAccess::Allowed(file), _) => Ok(Ok(file)),
         (FileAccess::Missing | FileAccess::Refused, None) => Err(ApiError::not_logged_in()),
-        (FileAccess::Missing, Some(_)) => Ok(Err(missing())),
+        (FileAccess::Missing, Some(_)) => missing(realm, asks).map(Err),
         (FileAccess::Refused, Some(_)) => {
-            let html = "<p>You are not authorized to view this file.</p>".to_owned();
-            Ok(Err(Reply::page(StatusCode::FORBIDDEN, html)))
+            let text = "You are not authorized to view this file.";
+            no_file(realm, asks, (StatusCode::FORBIDDEN, "This file is not for you", text)).map(Err)
         }
     }
 }
 
 /// The answer for a file that does not exist.
-fn missing() -> Reply {
-    Reply::page(StatusCode::NOT_FOUND, "<p>This file does not exist or has been deleted.</p>".to_owned())
+fn missing(realm: &RealmHandle, asks: Audience) -> HandlerResult {
+    let text = "This file does not exist or has been deleted.";
+    no_file(realm, asks, (StatusCode::NOT_FOUND, "There is no such file", text))
+}
+
+/// A page for people, because browsers ask for files; programs get the text alone.
+fn no_file(
+    realm: &RealmHandle,
+    asks: Audience,
+    (status, title, text): (StatusCode, &str, &str),
+) -> HandlerResult {
+    match asks.wants_page {
+        true => message_of(realm, status, title, text, None),
+        false => Ok(Reply::page(status, format!("<p>{text}</p>"))),
+    }
 }
 
 /// Deletes the bytes and thumbnails of a file that was deleted. What fails is done by the next sweep of the store.

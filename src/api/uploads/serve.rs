@@ -5,7 +5,7 @@ use crate::http::admission::Admission;
 use crate::http::call::{Call, FromCall};
 use crate::http::conditions::{Conditions, Selected};
 use crate::http::reply::ByteStream;
-use crate::http::{ApiError, Caller, HandlerResult, Path, Realm, Reply};
+use crate::http::{ApiError, Audience, Caller, HandlerResult, Path, Realm, Reply};
 use crate::integrations::blobs::uploads::upload_blob;
 use crate::integrations::blobs::{BlobError, BlobName, CHUNK_BYTES};
 use actix_web::http::StatusCode;
@@ -42,6 +42,7 @@ pub struct Asked {
     admission: Admission,
     caller: Option<Caller>,
     realm: Realm,
+    audience: Audience,
     path: Path<(u32, String)>,
     conditions: Conditions,
 }
@@ -52,6 +53,7 @@ impl FromCall for Asked {
             admission: Admission::from_call(call)?,
             caller: Option::from_call(call)?,
             realm: Realm::from_call(call)?,
+            audience: Audience::from_call(call)?,
             path: Path::from_call(call)?,
             conditions: Conditions::from_call(call)?,
         })
@@ -72,7 +74,7 @@ impl Asked {
     async fn send(self, serving: Serving) -> HandlerResult {
         let Path((id, path)) = self.path;
         let asker = self.caller.as_ref().map(|caller| &*caller.user);
-        match access(&self.realm.0, asker, &format!("{id}/{path}"))? {
+        match access(&self.realm.0, asker, &format!("{id}/{path}"), self.audience)? {
             Ok(file) => send(&self.admission, &file, &self.conditions, serving).await,
             Err(refusal) => Ok(refusal),
         }

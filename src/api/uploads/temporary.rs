@@ -5,7 +5,7 @@ use super::serve::{Serving, send};
 use super::{IN_PATH, access, missing};
 use crate::http::admission::Admission;
 use crate::http::conditions::Conditions;
-use crate::http::{ApiError, Caller, HandlerResult, Params, Path, Realm, reply_field};
+use crate::http::{ApiError, Audience, Caller, HandlerResult, Params, Path, Realm, reply_field};
 use actors::RealmHandle;
 use model::{Attachment, AttachmentId};
 use percent_encoding::utf8_percent_encode;
@@ -20,11 +20,12 @@ const PURPOSE: &str = "uploaded file";
 /// Returns the `url` of a file that the requester may read.
 pub async fn temporary_url(
     caller: Caller,
+    audience: Audience,
     Path((realm, path)): Path<(u32, String)>,
     _: Params<()>,
 ) -> HandlerResult {
     let path_id = format!("{realm}/{path}");
-    let file = match access(&caller.realm, Some(&caller.user), &path_id)? {
+    let file = match access(&caller.realm, Some(&caller.user), &path_id, audience)? {
         Ok(file) => file,
         Err(refusal) => return Ok(refusal),
     };
@@ -40,10 +41,11 @@ pub async fn serve_temporary(
     Realm(realm): Realm,
     Path((token, name)): Path<(String, String)>,
     conditions: Conditions,
+    audience: Audience,
 ) -> HandlerResult {
     let file = match read_token(&realm, &token) {
         None => return Err(ApiError::bad_request("Invalid token")),
-        Some(None) => return Ok(missing()),
+        Some(None) => return missing(&realm, audience),
         Some(Some(file)) => file,
     };
     if name != name_in_path(&file) {

@@ -97,6 +97,13 @@ pub struct User {
     pub password_hash: String,
 }
 
+impl User {
+    /// The password in clear text: the e-mail address unless the seed has another.
+    pub fn given_password(&self) -> &str {
+        self.password.as_deref().unwrap_or(&self.email)
+    }
+}
+
 fn member() -> RoleName {
     RoleName::Member
 }

@@ -16,6 +16,8 @@ pub struct Email {
     pub subject: String,
     /// Where replies go, if not to the From address.
     pub reply_to: Option<String>,
+    /// The URL that turns off mails of its kind, for the headers that mail programs read.
+    pub unsubscribe_link: Option<String>,
     parts: Vec<Part>,
 }
 
@@ -23,12 +25,18 @@ impl Email {
     /// An e-mail without content. Line breaks in the subject become spaces: it is a header.
     pub fn new(subject: impl AsRef<str>) -> Self {
         let words = subject.as_ref().split(char::is_control).filter(|word| !word.is_empty());
-        Self { subject: words.collect::<Vec<_>>().join(" "), reply_to: None, parts: Vec::new() }
+        let subject = words.collect::<Vec<_>>().join(" ");
+        Self { subject, reply_to: None, unsubscribe_link: None, parts: Vec::new() }
     }
 
     /// Sets where replies go.
     pub fn with_replies_to(self, reply_to: Option<String>) -> Self {
         Self { reply_to, ..self }
+    }
+
+    /// Sets the URL that turns off mails of its kind.
+    pub fn with_unsubscribe_link(self, url: String) -> Self {
+        Self { unsubscribe_link: Some(url), ..self }
     }
 
     /// Adds a paragraph; its line breaks are kept.

@@ -2,6 +2,7 @@
 
 use super::Email;
 use super::incoming::address::AddressPattern;
+use super::unsubscribe::MailKind;
 use crate::hosts::Hosts;
 use actors::RealmHandle;
 use actors::outbox::DeliveryAttempt;
@@ -18,14 +19,15 @@ const CONFIRM_PURPOSE: &str = "new address";
 pub(super) fn compose(
     attempt: &DeliveryAttempt,
     task: &MailTask,
-    hosts: &Hosts,
+    (hosts, has_passwords): (&Hosts, bool),
 ) -> Result<(String, Email), String> {
     let realm = &attempt.realm;
     let directory = realm.directory();
     if !directory.realm().is_active {
         return Err("the organization is deactivated".into());
     }
-    let about = About { realm, url: hosts.url(realm, None), directory, addresses: hosts.mail_addresses() };
+    let (url, addresses) = (hosts.url(realm, None), hosts.mail_addresses());
+    let about = About { realm, url, directory, addresses, has_passwords };
     match task {
         MailTask::ConfirmAddress { user, address, asked } => about.confirm_address(*user, address, *asked),
         MailTask::AddressChanged { user, old } => about.address_changed(*user, old),
@@ -48,6 +50,8 @@ pub(super) struct About<'p> {
     pub(super) directory: Directory,
     /// The addresses of replies, if mail is received.
     pub(super) addresses: Option<&'p AddressPattern>,
+    /// Whether people can choose a new password by mail.
+    has_passwords: bool,
 }
 
 impl About<'_> {
@@ -142,9 +146,14 @@ impl About<'_> {
             .paragraph(
                 "If this was you, there is nothing to do. If it was not, please change your password and \
                  contact an administrator of your organization.",
-            )
-            .paragraph("You can turn these emails off in your notification settings.");
-        Ok((user.delivery_email.clone(), email))
+            );
+        let email = match self.has_passwords {
+            true => email.link("Choose a new password", format!("{}/accounts/password/reset/", self.url)),
+            false => email,
+        };
+        let email = email
+            .paragraph("You can turn these emails off in your notification settings, or with this link:");
+        Ok((user.delivery_email.clone(), self.with_way_out(email, user, MailKind::Logins)))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::Email;
 use super::emails::About;
+use super::unsubscribe::MailKind;
 use model::{Message, MessageId, Place, RecipientId, SettingValue, User, UserId};
 use rules::markdown::{ChannelRef, message_url};
 use rules::notifications::Trigger;
@@ -18,7 +19,9 @@ impl About<'_> {
     pub(super) fn missed(&self, user: UserId, messages: &[MessageId]) -> Result<(String, Email), String> {
         let reader = self.user(user)?;
         let missed = self.realm.missed_messages(user, messages).map_err(|error| error.to_string())?;
-        let Some((first, _)) = missed.first() else { return Err("everything was read meanwhile".into()) };
+        let Some((first, reason)) = missed.first() else {
+            return Err("everything was read meanwhile".into());
+        };
         let conversation = (&first.place, first.recipient);
         let may_show = realm_bool(self.directory.realm(), "message_content_allowed_in_email_notifications");
         let shows_content = may_show && user_bool(reader, "message_content_in_email_notifications");
@@ -38,7 +41,7 @@ impl About<'_> {
                 .paragraph(format!("You have {} in {}.", new_messages(missed.len()), self.name()))
                 .paragraph(hidden)
         };
-        let why = missed.iter().map(|(_, trigger)| *trigger).min().map_or("", why);
+        let trigger = missed.iter().map(|(_, trigger)| *trigger).min().unwrap_or(*reason);
         let reply_to = self.addresses.map(|addresses| addresses.of_reply(self.realm, reader, first.id));
         let reply = match reply_to {
             Some(_) => "Replies to this email are posted into the conversation, under your name.",
@@ -50,8 +53,10 @@ impl About<'_> {
                 self.message_url(first, conversation.1, shows_content),
             )
             .paragraph(format!(
-                "{why} You can choose in your notification settings which emails you receive. {reply}"
+                "{} You can choose in your notification settings which emails you receive. {reply}",
+                why(trigger)
             ));
+        let email = self.with_way_out(email, reader, MailKind::of(trigger, &first.place));
         Ok((reader.delivery_email.clone(), email.with_replies_to(reply_to)))
     }
 

@@ -10,14 +10,16 @@ mod missed;
 mod password_reset;
 mod sign_up;
 pub mod smtp;
+mod unsubscribe;
 
 pub use email::Email;
 pub use emails::{confirm_path, parse_confirm_key};
 pub use list::{KeptMail, MAILS_KEPT_MAX, MailList};
 pub use password_reset::parse_reset_key;
 pub use sign_up::parse_sign_up_key;
+pub use unsubscribe::{MailKind, Switch, parse_unsubscribe_link};
 
-use crate::config::{ConfigError, Mail};
+use crate::config::{Config, ConfigError};
 use crate::hosts::Hosts;
 use actors::outbox::{Delivery, DeliveryAttempt};
 use model::job::MailTask;
@@ -29,23 +31,21 @@ pub struct Mailer {
     smtp: Option<Smtp>,
     list: Option<MailList>,
     hosts: Arc<Hosts>,
+    /// Whether people have passwords here, which they can replace by mail.
+    has_passwords: bool,
 }
 
 impl Mailer {
     /// The mailer of a configuration. Fails if the From address is invalid.
-    pub fn new(
-        config: &Mail,
-        secs_max: u64,
-        hosts: Arc<Hosts>,
-        is_development: bool,
-    ) -> Result<Self, ConfigError> {
-        let smtp = Smtp::new(config, secs_max)?;
+    pub fn new(config: &Config, hosts: Arc<Hosts>, is_development: bool) -> Result<Self, ConfigError> {
+        let smtp = Smtp::new(&config.mail, config.outbox.delivery_secs_max)?;
         if smtp.is_none() && !is_development {
             tracing::warn!(
                 "no mail server is configured (mail.host): invitations, confirmations and notifications by e-mail are disabled"
             );
         }
-        Ok(Self { smtp, list: is_development.then(MailList::default), hosts })
+        let list = is_development.then(MailList::default);
+        Ok(Self { smtp, list, hosts, has_passwords: config.login.password })
     }
 
     /// Whether e-mails can be sent at all.
@@ -62,7 +62,9 @@ impl Mailer {
     pub async fn deliver(&self, attempt: &DeliveryAttempt, task: &MailTask) -> Delivery {
         // Messages may have to be read from the disk.
         let (composed, task, hosts) = (attempt.clone(), task.clone(), self.hosts.clone());
-        let composed = tokio::task::spawn_blocking(move || emails::compose(&composed, &task, &hosts)).await;
+        let has_passwords = self.has_passwords;
+        let compose = move || emails::compose(&composed, &task, (&hosts, has_passwords));
+        let composed = tokio::task::spawn_blocking(compose).await;
         let (to, email) = match composed {
             Ok(Ok(composed)) => composed,
             Ok(Err(why)) => return Delivery::dropped(why),

@@ -6,7 +6,7 @@ use crate::integrations::certificate_problem::certificate_problem;
 use actors::outbox::{Delivery, DeliveryAttempt};
 use lettre::address::Address;
 use lettre::message::header::{HeaderName, HeaderValue};
-use lettre::message::{Mailbox, MultiPart};
+use lettre::message::{Mailbox, MessageBuilder, MultiPart};
 use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::Credentials;
 use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
@@ -96,6 +96,10 @@ impl Smtp {
             Some(address) => Message::builder().reply_to(Mailbox::new(None, address)),
             None => Message::builder(),
         };
+        let builder = match &email.unsubscribe_link {
+            Some(link) => unsubscribe_headers(link).into_iter().fold(builder, MessageBuilder::raw_header),
+            None => builder,
+        };
         builder
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
@@ -105,6 +109,18 @@ impl Smtp {
             .multipart(MultiPart::alternative_plain_html(email.text(), email.document()))
             .map_err(|error| error.to_string())
     }
+}
+
+/// The headers by which mail programs turn off mails of a kind with one request (RFC 8058). The link is on one line: not all of
+/// them read one that is folded.
+fn unsubscribe_headers(link: &str) -> [HeaderValue; 2] {
+    let link = format!("<{link}>");
+    let name = HeaderName::new_from_ascii_str("List-Unsubscribe");
+    let post = HeaderName::new_from_ascii_str("List-Unsubscribe-Post");
+    [
+        HeaderValue::dangerous_new_pre_encoded(name, link.clone(), link),
+        HeaderValue::new(post, "List-Unsubscribe=One-Click".to_owned()),
+    ]
 }
 
 /// The certificates that are trusted for the server.

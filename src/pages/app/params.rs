@@ -3,14 +3,13 @@
 
 use crate::api::events::register::web_page::PRESENCE_DAYS;
 use crate::http::ApiError;
+use crate::pages::LOGIN_PAGE;
 use crate::web_app::languages::Language;
 use bytes::Bytes;
 use serde::Serialize;
 
 /// Where people download apps.
 const APPS: &str = "https://zulip.com/apps/";
-/// Where the app goes when it is logged out. Desktop apps recognize it by its end.
-pub const LOGIN_PAGE: &str = "/login/";
 
 /// One condition of a window for one conversation.
 #[derive(Clone, Debug, Serialize)]

@@ -3,22 +3,17 @@
 use super::conversation::HomeQuery;
 use super::desktop::DesktopApp;
 use super::page::{Chosen, Page};
-use super::params::LOGIN_PAGE;
 use crate::http::admission::Admission;
 use crate::http::call::{Call, FromCall};
 use crate::http::{ApiError, App, Audience, Caller, Cookies, FormToken, HandlerResult, RawQuery};
 use crate::pages::login::go_to;
-use crate::pages::{MessagePage, page};
+use crate::pages::{MessagePage, login_path, page};
 use crate::web_app::Bundle;
 use actix_web::http::StatusCode;
 use actix_web::http::header::USER_AGENT;
 use actors::RealmHandle;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rules::permissions::spectators::has_public_access;
 use std::sync::Arc;
-
-/// What stays as it is in the parameter `next`.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// What the page depends on besides the account.
 pub struct Visit {
@@ -75,6 +70,5 @@ pub async fn start(
 /// To the page for logging in, and from there back here.
 fn to_login(query: &str) -> HandlerResult {
     let joint = if query.is_empty() { "" } else { "?" };
-    let next = format!("/{joint}{query}");
-    go_to(&format!("{LOGIN_PAGE}?next={}", utf8_percent_encode(&next, PLAIN)), Vec::new())
+    go_to(&login_path(&format!("/{joint}{query}")), Vec::new())
 }

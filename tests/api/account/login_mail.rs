@@ -40,6 +40,8 @@ async fn new_login_email_follows_setting() {
     assert_eq!(mail.header("subject"), "New login from ZulipMobile");
     let text = mail.text();
     assert!(text.contains("127.0.0.1") && text.contains("Fri, 15 Jan 2027, 10:00 CET"), "{text}");
+    assert!(text.contains("/accounts/password/reset/"), "{text}");
+    assert!(mail.header("List-Unsubscribe").contains("/accounts/unsubscribe/logins/"), "{text}");
     assert!(!text.contains(&person.key) && !text.contains(password), "{text}");
     // A second login of the same client sends no email.
     log_in(&t, &person, password, "ZulipMobile/27").await;

@@ -8,3 +8,4 @@ mod missed;
 mod notifications;
 mod push;
 mod server_settings;
+mod unsubscribe;

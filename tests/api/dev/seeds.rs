@@ -107,6 +107,16 @@ async fn organization_with_a_seed_of_its_own() {
     let login: Params<'_> = &[("username", &"pia@acme.example"), ("password", &"correct horse")];
     let key = t.anonymous().post("/fetch_api_key", login).header("Host", host).ok().await;
     assert_eq!(key["api_key"], pia.key);
+    let page = async || {
+        let asked = t.anonymous().bare(reqwest::Method::GET, "/about").header("Host", host);
+        asked.header("Accept", "text/html").await.body.as_str().expect("a page").to_owned()
+    };
+    assert!(page().await.contains("<code>pia@acme.example</code></td><td><code>correct horse</code></td>"));
+    let change: Params<'_> =
+        &[("old_password", &"correct horse"), ("new_password", &"purple elephant staircase")];
+    pia.patch("/settings", change).header("Host", host).ok().await;
+    let changed = page().await;
+    assert!(changed.contains("<code>pia@acme.example</code></td><td>set by the person</td>"), "{changed}");
     let wrong = t.anonymous().post("/dev/realms", &[("seed", &"{\"name\": 5}")]).await;
     let expected = "Invalid seed: line 1, column 10: invalid type: integer `5`, expected a string";
     assert_eq!((wrong.status, wrong.body["msg"].as_str()), (400, Some(expected)));

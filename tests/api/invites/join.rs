@@ -102,6 +102,7 @@ async fn join_applies_invitation_role_channels_and_groups() {
 
     let (status, page) = open(&t, &link).await;
     assert!(status == 410 && page.contains("This invitation has already been used"), "{page}");
+    assert!(page.contains("<a href=\"/login/\">Log in</a>"), "{page}");
     let (status, page) = fill_in(&t, &link, &form("Ada Again")).await;
     assert!(status == 410 && page.contains("This invitation has already been used"), "{page}");
     let (status, page) = open(&t, &other).await;

@@ -49,6 +49,8 @@ fn pages() -> Vec<Row> {
         open("GET /api/{operation:text}", "", "none"),
         open("GET /api/v1/openapi.json", "", "ok"),
         open("GET /static/millstream/reference.js", "", "ok"),
+        open("GET /accounts/unsubscribe/{key:rest}", "", "page"),
+        open("POST /accounts/unsubscribe/{key:rest}", "", "page"),
         open("GET /accounts/find/", "", "none"),
         open("POST /accounts/find/", "", "csrf"),
         open("GET /accounts/find/done/", "", "ok"),

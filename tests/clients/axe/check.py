@@ -90,6 +90,7 @@ class Pages:
             ("register-invalid", "/accounts/do_confirm/x"),
             ("join-invalid", "/join/x/"),
             ("confirm-invalid", "/confirm_email/x"),
+            ("unsubscribe-invalid", "/accounts/unsubscribe/x"),
             ("integrations", "/integrations/"),
             ("integration", "/integrations/github"),
             ("api", "/api"),

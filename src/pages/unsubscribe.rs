@@ -1,0 +1,101 @@
+//! `/accounts/unsubscribe/…`: the link of a notification mail that turns off mails of its kind (docs/api/server-additions.md#pages).
+//! Opening it shows a button; mail programs send the form at once (RFC 8058).
+//!
+//! The key is the only credential, as for invitations.
+
+use super::login::active_realm;
+use super::{LOGIN_PAGE, Link, message_of, page};
+use crate::http::{HandlerResult, Path, Realm};
+use crate::integrations::mail::{MailKind, Switch, parse_unsubscribe_link};
+use actix_web::http::StatusCode;
+use actors::{DomainError, OwnChanges, RealmHandle, commands};
+use askama::Template;
+use model::{ChannelId, SettingValue, User, UserId};
+use rules::RuleError;
+use rules::settings::Setting;
+use rules::subscription_properties::{ChannelNotification, SubscriptionChange};
+use std::sync::Arc;
+
+#[derive(Template)]
+#[template(path = "unsubscribe.html", config = "src/pages/askama.toml")]
+struct UnsubscribePage<'p> {
+    organization: &'p str,
+    /// What the mails are about.
+    kind: &'static str,
+}
+
+/// Shows the button. Programs that check links open them, so opening the link changes nothing.
+pub async fn show(realm: Option<Realm>, Path(link): Path<String>) -> HandlerResult {
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
+    let Some((_, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
+    let directory = realm.directory();
+    let organization = &directory.realm().name;
+    page(StatusCode::OK, &UnsubscribePage { organization, kind: kind.words() })
+}
+
+/// Turns the mails off, and says so. What the form has is ignored.
+pub async fn turn_off(realm: Option<Realm>, Path(link): Path<String>) -> HandlerResult {
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
+    let Some((user, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
+    let changed = match kind.switch() {
+        Switch::Account(setting) => turn_setting_off(&realm, &user, setting).await,
+        Switch::Subscription(channel) => turn_channel_off(&realm, user.id, channel).await,
+    };
+    match changed {
+        Ok(()) => {
+            let text = format!(
+                "You no longer get emails about {}. You can turn them on again in the settings of your \
+                         account.",
+                kind.words()
+            );
+            message_of(&realm, StatusCode::OK, "These emails are off", &text, None)
+        }
+        Err(DomainError::UserDeactivated) => invalid_link(&realm),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn turn_setting_off(
+    realm: &RealmHandle,
+    user: &User,
+    setting: &'static Setting,
+) -> Result<(), DomainError> {
+    if !setting.bool_in(&user.settings) {
+        return Ok(());
+    }
+    let changes =
+        OwnChanges { settings: vec![(setting, SettingValue::Bool(false))], ..OwnChanges::default() };
+    realm.execute(commands::UpdateOwnUser { user: user.id, changes }).await
+}
+
+/// There is nothing to turn off where the user is not subscribed any more.
+async fn turn_channel_off(realm: &RealmHandle, user: UserId, channel: ChannelId) -> Result<(), DomainError> {
+    let directory = realm.directory();
+    let own = directory.subscription(channel, user).filter(|own| own.is_active);
+    if own.is_none_or(|own| own.email_notifications == Some(false)) {
+        return Ok(());
+    }
+    let change = SubscriptionChange::Notification(ChannelNotification::Email, false);
+    match realm.change_subscription(user, channel, change).await {
+        Err(DomainError::Rule(RuleError::NotSubscribed { .. })) => Ok(()),
+        changed => changed,
+    }
+}
+
+/// The active user and the kind of mail of a valid link.
+fn find(realm: &RealmHandle, link: &str) -> Option<(Arc<User>, MailKind)> {
+    parse_unsubscribe_link(realm, link.trim_end_matches('/')).filter(|(user, _)| user.is_active)
+}
+
+fn invalid_link(realm: &RealmHandle) -> HandlerResult {
+    let text = "It was not copied completely, or the account or its email address has changed since. You can turn emails off in \
+                the settings of your account, too.";
+    let log_in = Link { path: LOGIN_PAGE, words: "Log in" };
+    message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(log_in))
+}
