@@ -19,7 +19,6 @@ use image::{
     AnimationDecoder, DynamicImage, Frame, Frames, ImageDecoder, ImageError, ImageFormat, ImageReader,
     Limits, RgbaImage, imageops,
 };
-use inspect::is_turned;
 use memory::{DECODED, DecodedBytes, Held};
 use std::io::Cursor;
 
@@ -201,6 +200,20 @@ impl Decoded<'_> {
             }
         };
         rotated(resized(image, width, height, filter), orientation)
+    }
+}
+
+/// Whether width and height change places.
+fn is_turned(orientation: Orientation) -> bool {
+    match orientation {
+        Orientation::Rotate90
+        | Orientation::Rotate270
+        | Orientation::Rotate90FlipH
+        | Orientation::Rotate270FlipH => true,
+        Orientation::NoTransforms
+        | Orientation::Rotate180
+        | Orientation::FlipHorizontal
+        | Orientation::FlipVertical => false,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Nothing is decoded, so the cost does not depend on the dimensions that a file claims to have.
 
-use super::{BYTES_MAX, KNOWN, is_within_pixels, limits};
+use super::{BYTES_MAX, KNOWN, is_turned, is_within_pixels, limits};
 use gif::DecodeOptions;
 use image::codecs::png::PngDecoder;
 use image::codecs::webp::WebPDecoder;
@@ -106,20 +106,6 @@ fn described(mut decoder: impl ImageDecoder, is_animated: bool) -> ImageResult<O
 
 fn too_large() -> ImageError {
     ImageError::Limits(LimitError::from_kind(LimitErrorKind::DimensionError))
-}
-
-/// Whether width and height change places.
-pub(super) fn is_turned(orientation: Orientation) -> bool {
-    match orientation {
-        Orientation::Rotate90
-        | Orientation::Rotate270
-        | Orientation::Rotate90FlipH
-        | Orientation::Rotate270FlipH => true,
-        Orientation::NoTransforms
-        | Orientation::Rotate180
-        | Orientation::FlipHorizontal
-        | Orientation::FlipVertical => false,
-    }
 }
 
 #[cfg(test)]
