@@ -203,6 +203,20 @@ impl Decoded<'_> {
     }
 }
 
+/// Whether width and height change places.
+fn is_turned(orientation: Orientation) -> bool {
+    match orientation {
+        Orientation::Rotate90
+        | Orientation::Rotate270
+        | Orientation::Rotate90FlipH
+        | Orientation::Rotate270FlipH => true,
+        Orientation::NoTransforms
+        | Orientation::Rotate180
+        | Orientation::FlipHorizontal
+        | Orientation::FlipVertical => false,
+    }
+}
+
 fn rotated(image: RgbaImage, orientation: Orientation) -> RgbaImage {
     let mut image = DynamicImage::ImageRgba8(image);
     image.apply_orientation(orientation);
