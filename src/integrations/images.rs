@@ -223,20 +223,6 @@ fn rotated(image: RgbaImage, orientation: Orientation) -> RgbaImage {
     image.into_rgba8()
 }
 
-/// Whether width and height change places.
-fn is_turned(orientation: Orientation) -> bool {
-    match orientation {
-        Orientation::Rotate90
-        | Orientation::Rotate270
-        | Orientation::Rotate90FlipH
-        | Orientation::Rotate270FlipH => true,
-        Orientation::NoTransforms
-        | Orientation::Rotate180
-        | Orientation::FlipHorizontal
-        | Orientation::FlipVertical => false,
-    }
-}
-
 /// The center square, `side` pixels wide, enlarged if necessary. Of a much larger image only the reduced one is copied.
 fn square(image: &DynamicImage, side: u32) -> RgbaImage {
     let shorter = image.width().min(image.height());
