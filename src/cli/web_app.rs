@@ -139,7 +139,7 @@ fn status(record: &Record, folder: &Path) -> Result<Answer, CliError> {
         let is_own = bundle.template_problem().is_some();
         let page = if is_own { "Millstream's own" } else { "the release's template" };
         answer.lines.push(format!("It is complete: {files} scripts and style sheets."));
-        answer.lines.push(format!("The page is {page}, in {languages} languages."));
+        answer.lines.push(format!("The page is {page}, in {}.", counted(languages as u64, "language")));
         let page = json!({
             "scripts_and_style_sheets": files, "languages": languages,
             "template_problem": bundle.template_problem(),

@@ -11,7 +11,10 @@ use rules::RuleError;
 use rules::addresses::AddressRefusal;
 use rules::error::{AddressProblem, InvitationError};
 use rules::invitations::check_new_address;
-use rules::names::{check_full_name_free, parse_full_name};
+use rules::names::{
+    FULL_NAME_LENGTH_MAX, FULL_NAME_LENGTH_MIN, NAME_CHARACTERS_REFUSED, check_full_name_free,
+    parse_full_name,
+};
 use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
 use rules::text::strip;
 
@@ -222,7 +225,9 @@ pub fn address_text(problem: AddressProblem) -> &'static str {
             "Email addresses containing + are not allowed."
         }
         AddressProblem::Reserved => "This address is reserved for system bots.",
-        AddressProblem::Taken => "An account with this address exists already. Log in with a Zulip app.",
+        AddressProblem::Taken => {
+            "An account with this address exists already. Log in with it, or choose a new password on the page to log in."
+        }
         AddressProblem::Deactivated => {
             "The account with this address has been deactivated. Ask an administrator to reactivate it."
         }
@@ -231,7 +236,16 @@ pub fn address_text(problem: AddressProblem) -> &'static str {
 
 fn name_text(error: &RuleError) -> String {
     match error {
-        RuleError::NameTaken => "This name is taken, and names must be unique in this organization.".into(),
+        RuleError::NameTaken => {
+            "This name is taken, and names must be unique in this organization. Add a middle name or an initial.".into()
+        }
+        RuleError::NameTooShort | RuleError::NameTooLong => {
+            format!("A name has {FULL_NAME_LENGTH_MIN} to {FULL_NAME_LENGTH_MAX} characters.")
+        }
+        RuleError::NameCharacters => {
+            let refused = NAME_CHARACTERS_REFUSED.map(String::from).join(" ");
+            format!("A name cannot have these characters, or invisible ones: {refused}")
+        }
         other => other.to_string(),
     }
 }

@@ -1,7 +1,7 @@
 //! The command line that makes a call.
 
 use super::document::path;
-use super::operation::{Answer, Operation, Parameter};
+use super::operation::{Answer, Operation, PART_TYPE, Parameter};
 use super::path_parameters;
 use crate::http::Login;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -9,8 +9,6 @@ use serde_json::Value;
 
 /// What the example of an incoming webhook sends: any JSON, as the integration `json` takes it.
 pub const WEBHOOK_DOCUMENT: &str = r#"{"build": "passed"}"#;
-/// The type of the bytes of a resumable upload.
-pub const PART_TYPE: &str = "application/offset+octet-stream";
 
 /// A command with the parameters of an example, or with the required ones in capital letters.
 pub fn command(url: &str, operation: &Operation, login: Login, example: &Value) -> String {

@@ -1,8 +1,7 @@
 //! The OpenAPI document: the declarations, the table of routes, and what tests recorded.
 
 use super::access::{counted, permission, schemes, security};
-use super::curl::PART_TYPE;
-use super::operation::{Answer, File, Operation, Parameter};
+use super::operation::{Answer, File, Operation, PART_TYPE, Parameter};
 use super::operations::families;
 use super::path_parameters;
 use super::recorded;

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 
+/// The type of the bytes of a resumable upload.
+pub const PART_TYPE: &str = "application/offset+octet-stream";
+
 /// What an endpoint does, takes and changes. Who may call it is in the table of routes.
 #[derive(Clone, Debug)]
 pub struct Operation {

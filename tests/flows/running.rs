@@ -139,7 +139,7 @@ fn completions_man_page_and_routes_are_printed() {
     let line = routes
         .lines()
         .find(|line| line.contains("/api/v1/users/me/subscriptions") && line.starts_with("POST"));
-    assert!(line.expect("the route").ends_with("api"), "{routes}");
+    assert!(line.expect("the route").ends_with("For every account."), "{routes}");
     let tool = routes.lines().find(|line| line.contains("/dev/reset")).expect("the tool");
     assert!(tool.contains("everyone, development only"), "{tool}");
     let routes: Value = serde_json::from_str(&print(&["routes", "--output", "json"])).expect("JSON");

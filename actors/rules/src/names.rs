@@ -15,7 +15,7 @@ pub const FULL_NAME_LENGTH_MAX: usize = 100;
 pub const FULL_NAME_LENGTH_MIN: usize = 2;
 
 /// Characters that would make mentions of a user ambiguous.
-const NAME_CHARACTERS_REFUSED: [char; 6] = ['*', '`', '\\', '>', '"', '@'];
+pub const NAME_CHARACTERS_REFUSED: [char; 6] = ['*', '`', '\\', '>', '"', '@'];
 
 /// Refuses a text that has more than `limit` code points: `TooLong`.
 pub(crate) fn check_length<'t>(

@@ -1,21 +1,12 @@
 //! What goes to a session, and its requests.
 
+use super::delivered::Delivered;
 use super::status::HolderBytes;
 use crate::error::DomainError;
 use actix::prelude::*;
-use model::{Event, Flags, QueueId, UserId};
+use model::{QueueId, UserId};
 use std::sync::Arc;
 use tokio::sync::oneshot;
-
-/// An event in one client's queue.
-#[derive(Clone, Debug)]
-pub struct Delivered {
-    pub event: Arc<Event>,
-    /// The user's flags of the message, for message events.
-    pub flags: Flags,
-    /// The id that the client gave to its message.
-    pub local_id: Option<Arc<str>>,
-}
 
 /// The answer to a poll: all events that are not acknowledged yet.
 pub type PollAnswer = Result<Vec<Delivered>, DomainError>;

@@ -2,13 +2,15 @@
 //! the poll that waits.
 
 mod commands;
+mod delivered;
 mod filter;
 mod queue;
 mod registry;
 mod running;
 mod status;
 
-pub use commands::{Delivered, Poll, PollAnswer, Polled, SessionRequest};
+pub use commands::{Poll, PollAnswer, Polled, SessionRequest};
+pub use delivered::Delivered;
 pub(crate) use filter::{accepts, hears_all_public_channels, wants};
 pub use queue::Queue;
 pub use registry::Queues;

@@ -1,16 +1,9 @@
 //! The queue itself: a cursor, limits and a list of references. No clock, no actor.
 
-use super::commands::Delivered;
+use super::delivered::Delivered;
 use super::status::{HolderBytes, QueueStatus};
 use std::collections::VecDeque;
 use std::sync::Arc;
-
-impl Delivered {
-    /// Memory in bytes, if no other queue shares the event.
-    pub(crate) fn bytes(&self) -> usize {
-        size_of::<Self>() + self.event.bytes()
-    }
-}
 
 /// Why an acknowledgement is refused (docs/api/events.md#poll-a-queue).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 //! The thread of the organization delivers, the threads of requests poll. Each holds the lock for as long as it takes to move some
 //! references, and no other lock meanwhile: a message to a hundred clients wakes their connections and nothing else.
 
-use super::commands::{Delivered, Poll, PollAnswer, Polled, SessionRequest};
+use super::commands::{Poll, PollAnswer, Polled, SessionRequest};
+use super::delivered::Delivered;
 use super::filter::{accepts, wants};
 use super::queue::{Queue, QueueError};
 use super::status::{HolderBytes, QueueHolder, QueueStatus};

@@ -1,6 +1,6 @@
 //! The status of a queue outside its lock: when its client polled last, and how many bytes it holds.
 
-use super::commands::Delivered;
+use super::delivered::Delivered;
 use crate::shared::QueueLimits;
 use model::{Event, User, UserId};
 use parking_lot::Mutex;

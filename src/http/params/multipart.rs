@@ -116,6 +116,10 @@ impl Multipart {
     }
 
     fn next_headers(&mut self) -> Result<Event, ApiError> {
+        // What was fed may end with the delimiter.
+        if self.carry.is_empty() && self.chunk.is_empty() {
+            return Ok(Event::Incomplete);
+        }
         if self.carry.is_empty() && memmem::find(&self.chunk, HEADERS_END).is_none() {
             self.carry.extend_from_slice(&std::mem::take(&mut self.chunk));
         }
@@ -222,4 +226,45 @@ fn parse_value(text: &[u8]) -> (Vec<u8>, usize) {
         }
     }
     (value, text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names and contents of the fields of a body that is fed in these pieces.
+    fn fields(pieces: &[&[u8]]) -> Vec<(String, String)> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut parser = Multipart::new("xyz", HEADERS_BYTES_MAX);
+        let (mut pieces, mut found) = (pieces.iter(), Vec::new());
+        loop {
+            match parser.next().unwrap() {
+                Event::Incomplete => parser.feed(Bytes::copy_from_slice(pieces.next().expect("all was fed"))),
+                Event::Part(Part::Field(name)) => found.push((text(&name), String::new())),
+                Event::Part(Part::File { .. }) => panic!("a file in {pieces:?}"),
+                Event::Content(piece) => {
+                    if let Some((_, content)) = found.last_mut() {
+                        content.push_str(&text(&piece));
+                    }
+                }
+                Event::PartEnd => {}
+                Event::End => return found,
+            }
+        }
+    }
+
+    #[test]
+    fn body_may_be_divided_anywhere() {
+        let part = |name: &str| {
+            format!("--xyz\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{name}\r\n-\r\n")
+        };
+        let body = format!("{}{}--xyz--\r\n", part("a"), part("b"));
+        let wanted = ["a", "b"].map(|name| (name.to_owned(), format!("{name}\r\n-")));
+        for at in 0..body.len() {
+            let (first, second) = body.as_bytes().split_at(at);
+            assert_eq!(fields(&[first, second]), wanted, "divided at {at}");
+        }
+        let bytes: Vec<&[u8]> = body.as_bytes().chunks(1).collect();
+        assert_eq!(fields(&bytes), wanted);
+    }
 }

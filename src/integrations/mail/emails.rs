@@ -2,7 +2,7 @@
 
 use super::Email;
 use super::incoming::address::AddressPattern;
-use super::unsubscribe::MailKind;
+use super::unsubscribe::{MailKind, unsubscribe_path};
 use crate::hosts::Hosts;
 use actors::RealmHandle;
 use actors::outbox::DeliveryAttempt;
@@ -55,6 +55,12 @@ pub(super) struct About<'p> {
 }
 
 impl About<'_> {
+    /// The e-mail with the link that turns off mails of its kind, in its text and in its headers.
+    pub(super) fn with_unsubscribe_link(&self, email: Email, reader: &User, kind: MailKind) -> Email {
+        let url = format!("{}{}", self.url, unsubscribe_path(self.realm, reader, kind));
+        email.with_unsubscribe_link(url.clone()).link(format!("Stop emails about {}", kind.words()), url)
+    }
+
     pub(super) fn user(&self, id: UserId) -> Result<&Arc<User>, String> {
         self.directory
             .user(id)
@@ -153,7 +159,7 @@ impl About<'_> {
         };
         let email = email
             .paragraph("You can turn these emails off in your notification settings, or with this link:");
-        Ok((user.delivery_email.clone(), self.with_way_out(email, user, MailKind::Logins)))
+        Ok((user.delivery_email.clone(), self.with_unsubscribe_link(email, user, MailKind::Logins)))
     }
 }
 

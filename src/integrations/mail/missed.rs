@@ -56,7 +56,7 @@ impl About<'_> {
                 "{} You can choose in your notification settings which emails you receive. {reply}",
                 why(trigger)
             ));
-        let email = self.with_way_out(email, reader, MailKind::of(trigger, &first.place));
+        let email = self.with_unsubscribe_link(email, reader, MailKind::of(trigger, &first.place));
         Ok((reader.delivery_email.clone(), email.with_replies_to(reply_to)))
     }
 

@@ -1,7 +1,5 @@
 //! Links that turn off a kind of notification mail without a login: each mail has one, for people and for mail programs (RFC 8058).
 
-use super::Email;
-use super::emails::About;
 use actors::RealmHandle;
 use model::{ChannelId, Place, User, UserId};
 use rules::notifications::Trigger;
@@ -20,7 +18,7 @@ const FOLLOWED_MAIL: &Setting = user_row("enable_followed_topic_email_notificati
 /// A kind of mail that a user can turn off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailKind {
-    /// New logins.
+    /// Logins with a new client.
     Logins,
     /// Missed direct messages and mentions.
     Missed,
@@ -95,13 +93,9 @@ impl MailKind {
     }
 }
 
-impl About<'_> {
-    /// The e-mail with the link that turns off mails of its kind, in its text and in its headers.
-    pub(super) fn with_way_out(&self, email: Email, reader: &User, kind: MailKind) -> Email {
-        let (name, key) = (kind.name(), secret(self.realm, reader, kind));
-        let url = format!("{}/accounts/unsubscribe/{name}/{}.{key}", self.url, reader.id);
-        email.with_unsubscribe_link(url.clone()).link(format!("Stop emails about {}", kind.words()), url)
-    }
+/// The path of the link.
+pub(super) fn unsubscribe_path(realm: &RealmHandle, user: &User, kind: MailKind) -> String {
+    format!("/accounts/unsubscribe/{}/{}.{}", kind.name(), user.id, secret(realm, user, kind))
 }
 
 /// A MAC over the kind, the account and its address: nothing is stored, and the link becomes invalid once the address has changed.
