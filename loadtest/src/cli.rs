@@ -284,7 +284,11 @@ mod tests {
     fn processes_exist() {
         let parsed = |pid: &str| Cli::try_parse_from(["loadtest", "run", "send", "--server-pid", pid]);
         assert!(parsed(&std::process::id().to_string()).is_ok());
-        for (refused, why) in [("4294967295", "there is no process 4294967295"), ("x", "not a process id")] {
+        for (refused, why) in [
+            ("4294967295", "there is no process 4294967295"),
+            ("0", "there is no process 0"),
+            ("x", "not a process id"),
+        ] {
             let error = parsed(refused).err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(why), "{refused}: {error}");
         }

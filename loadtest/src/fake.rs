@@ -19,7 +19,13 @@ pub struct Faults {
     pub lose_every: u64,
     /// Adds an event to every queue twice.
     pub double_every: u64,
+    /// Changes the content in the events of every queue.
+    pub change_every: u64,
+    /// Gives the events a time of sending that is still to come.
+    pub postdate_every: u64,
     pub refuse_every: u64,
+    /// Answers so many messages, and none after them; 0 for all.
+    pub hang_after: u64,
     /// Has none of the endpoints of a development server, and no counters.
     pub production: bool,
 }
@@ -122,19 +128,35 @@ async fn channel_id(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
 }
 
 async fn send(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
+    match accept(&fake, &form) {
+        Some(response) => response,
+        None => std::future::pending().await,
+    }
+}
+
+/// Stores a message; the response, unless there is none.
+fn accept(fake: &Fake, form: &Fields) -> Option<HttpResponse> {
     let mut world = fake.world.lock().unwrap();
     let channel: u64 = form["to"].parse().unwrap();
     world.messages.push((channel, form["content"].clone()));
     let id = world.messages.len() as u64;
+    if fake.faults.hang_after > 0 && id > fake.faults.hang_after {
+        return None;
+    }
     let hit = |every: u64| every > 0 && id.is_multiple_of(every);
     if hit(fake.faults.refuse_every) {
         world.messages.pop();
         world.messages.push((0, String::new()));
-        return bad(429, "RATE_LIMIT_HIT");
+        return Some(bad(429, "RATE_LIMIT_HIT"));
     }
+    let content = match form["content"].split_once('.') {
+        _ if hit(fake.faults.change_every) => "xx".to_owned(),
+        Some((_, rest)) if hit(fake.faults.postdate_every) => format!("t{}.{rest}", u64::MAX / 4),
+        _ => form["content"].clone(),
+    };
     let copies = if hit(fake.faults.lose_every) { 0 } else { 1 + usize::from(hit(fake.faults.double_every)) };
     let members = world.channels.values().find(|(known, _)| *known == channel).unwrap().1.clone();
-    let message = json!({"id": id, "stream_id": channel, "content": form["content"]});
+    let message = json!({"id": id, "stream_id": channel, "content": content});
     for (user, events) in world.queues.values_mut().filter(|(user, _)| members.contains(user)) {
         let _ = user;
         for _ in 0..copies {
@@ -143,7 +165,7 @@ async fn send(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
         }
     }
     fake.changed.send_modify(|version| *version += 1);
-    good(json!({ "id": id }))
+    Some(good(json!({ "id": id })))
 }
 
 async fn fetch(fake: Shared, query: web::Query<Fields>) -> HttpResponse {

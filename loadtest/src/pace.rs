@@ -8,10 +8,8 @@ use crate::scenario::stages::{Quantity, Ramp};
 
 /// How often a client that a stage does not use yet checks whether it does.
 const INACTIVE_POLL: Duration = Duration::from_millis(20);
-/// How long after the end of a phase a reply is still awaited.
-pub const LATE_REPLY_WAIT: Duration = Duration::from_secs(30);
 /// The name of the failure of a request without a reply by then.
-const NO_REPLY: &str = "no reply within 30 s of the end";
+pub const NO_REPLY: &str = "no reply within 30 s of the end";
 /// Unsent requests are counted up to this.
 const UNSENT_MAX: u64 = 100_000_000;
 
@@ -46,6 +44,7 @@ pub struct Pace {
     schedule: Schedule,
     begins: Instant,
     stop_at: Instant,
+    replies_until: Instant,
 }
 
 #[derive(Debug)]
@@ -87,7 +86,8 @@ impl Pace {
                 Quantity::Clients => Schedule::Clients { ramp: ramp.clone(), index },
             },
         };
-        Self { schedule, begins: window.begins, stop_at: window.stop_at }
+        let Window { begins, stop_at, replies_until, .. } = *window;
+        Self { schedule, begins, stop_at, replies_until }
     }
 
     /// Waits for the next request; returns its start time, or `None` when the phase has ended.
@@ -122,11 +122,10 @@ impl Pace {
         !matches!(self.schedule, Schedule::Unpaced)
     }
 
-    /// Awaits the outcome of a request until the phase has been over for [`LATE_REPLY_WAIT`], so that a reply that never comes is a
-    /// failure of that request, and those that were due meanwhile are unsent.
+    /// Awaits the outcome of a request until the end of [`Window::replies_until`], so that a reply that never comes is a failure of
+    /// that request, and those that were due meanwhile are unsent.
     pub async fn within<T>(&self, outcome: impl Future<Output = Result<T, String>>) -> Result<T, String> {
-        let deadline = self.stop_at + LATE_REPLY_WAIT;
-        match tokio::time::timeout_at(deadline.into(), outcome).await {
+        match tokio::time::timeout_at(self.replies_until.into(), outcome).await {
             Ok(outcome) => outcome,
             Err(_) => Err(NO_REPLY.to_owned()),
         }
@@ -208,10 +207,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_reply_that_never_comes_is_a_failure_and_what_was_due_is_unsent() {
-        let ended = Instant::now() - LATE_REPLY_WAIT;
+        let ended = Instant::now();
         let window = Window {
             begins: ended - Duration::from_secs(2),
             stop_at: ended,
+            replies_until: ended,
             ..Window::starting_now(0.0, 2.0)
         };
         let pace = Pace::new(&window, &Load::PerSec(100.0), 0, 1);

@@ -34,7 +34,9 @@ fn parse_resident(status: &str) -> Option<u64> {
 /// CPU time of a process so far, user and system, with that of threads that have ended. From the scheduler, in nanoseconds:
 /// `/proc/PID/stat` counts ticks of 10 ms, which is more than a short phase takes.
 pub fn cpu_time(pid: u32) -> Option<Duration> {
-    let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).ok()?);
+    // The clock of process 0 is that of this one.
+    let pid = i32::try_from(pid).ok().filter(|pid| *pid > 0)?;
+    let pid = nix::unistd::Pid::from_raw(pid);
     let clock = clock_getcpuclockid(pid).ok()?;
     Some(clock_gettime(clock).ok()?.into())
 }
@@ -223,7 +225,7 @@ mod tests {
         let times: Vec<Duration> = (0..100).filter_map(|_| cpu_time(own)).collect();
         assert!(times.is_sorted() && times.len() == 100, "{times:?}");
         assert!(times.iter().any(|time| time.as_nanos() % tick.as_nanos() != 0), "{times:?}");
-        assert_eq!(cpu_time(u32::MAX), None);
+        assert_eq!([cpu_time(u32::MAX), cpu_time(0)], [None, None]);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::scenario::Phase;
 use crate::scenario::stages::{Quantity, Ramp, Segment};
 use crate::units::as_float as float;
 
+/// How long after the end of a phase a reply is still awaited.
+const LATE_REPLY_WAIT: Duration = Duration::from_secs(30);
 /// Longest measurable time: two minutes.
 const MICROS_MAX: u64 = 120_000_000;
 /// Maximum of distinct failure names; further failures are counted together.
@@ -28,6 +30,8 @@ pub struct Window {
     pub measure_from: Instant,
     /// No request starts after this.
     pub stop_at: Instant,
+    /// No reply is awaited after this.
+    pub replies_until: Instant,
 }
 
 impl Window {
@@ -40,7 +44,8 @@ impl Window {
     pub fn starting_now(warmup_secs: f64, secs: f64) -> Self {
         let begins = Instant::now();
         let measure_from = begins + Duration::from_secs_f64(warmup_secs);
-        Self { begins, measure_from, stop_at: measure_from + Duration::from_secs_f64(secs) }
+        let stop_at = measure_from + Duration::from_secs_f64(secs);
+        Self { begins, measure_from, stop_at, replies_until: stop_at + LATE_REPLY_WAIT }
     }
 }
 

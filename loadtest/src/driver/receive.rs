@@ -26,7 +26,7 @@ const OPENERS: usize = 64;
 const DRAIN_SILENCE: Duration = Duration::from_secs(3);
 const DRAIN_WAIT: Duration = Duration::from_secs(60);
 /// Why a receipt fails whose content is not that of the message.
-const CHANGED: &str = "other content than was sent";
+pub const CHANGED: &str = "other content than was sent";
 /// How long to wait for surplus events once all have arrived.
 const DRAIN_AFTERWARDS: Duration = Duration::from_millis(100);
 
@@ -41,7 +41,7 @@ pub struct Receiver {
     last_event_id: i64,
     /// Message ids by channel, in order of arrival.
     seen: HashMap<u64, Vec<u64>>,
-    /// Messages without a time of sending, with their channel: those of others, or changed ones.
+    /// Messages without a possible time of sending, with their channel: those of others, or changed ones.
     without_time: Vec<(u64, u64)>,
     duplicates: u64,
     out_of_order: u64,
@@ -199,14 +199,14 @@ impl Receiver {
                 }
                 Arrival::Late => self.out_of_order += 1,
             }
-            let Some(sent) = parse_sent(&message.content, reception.epoch) else {
+            // This run has not written a time that is still to come.
+            let sent = parse_sent(&message.content, reception.epoch).filter(|sent| *sent <= now);
+            let Some(sent) = sent else {
                 self.without_time.push((channel, message.id));
                 continue;
             };
             reception.received.fetch_add(1, Ordering::Relaxed);
-            if sent <= now {
-                reception.recorder.record_success(sent, bytes);
-            }
+            reception.recorder.record_success(sent, bytes);
         }
         Ok(())
     }

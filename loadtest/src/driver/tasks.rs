@@ -7,7 +7,6 @@ use tokio::task::JoinSet;
 
 use super::meter::Meter;
 use crate::outcome::{Operation, PhaseResult};
-use crate::pace::LATE_REPLY_WAIT;
 use crate::recorder::{Recorder, Window};
 use crate::report::progress::PhaseLine;
 
@@ -50,7 +49,7 @@ impl ClientTasks {
     pub async fn wait(&mut self) {
         let mut line =
             PhaseLine::new(&self.label, self.window.stop_at.saturating_duration_since(self.window.begins));
-        let deadline = self.window.stop_at + LATE_REPLY_WAIT + END_WAIT;
+        let deadline = self.window.replies_until + END_WAIT;
         while !self.tasks.is_empty() {
             tokio::select! {
                 _ = self.tasks.join_next() => {}

@@ -1,16 +1,23 @@
 //! The drivers against the fake server: they measure, and they detect errors.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use super::budget::Budget;
+use super::send::{Sent, open_senders};
+use super::tasks::ClientTasks;
 use super::{fill, run_phase};
 use crate::fake::{self, Faults};
 use crate::http::Target;
-use crate::outcome::PhaseResult;
+use crate::outcome::{Baselines, PhaseResult};
+use crate::pace::{Load, NO_REPLY, Pace};
+use crate::recorder::{Recorder, Window};
 use crate::scenario::Scenario;
 use crate::setup::Stage;
+use crate::text::Writer;
 
-/// Runs the phases of a scenario of 6 users in `load all` (6 subscribers) and `load mixed 0..1` (3 each).
-async fn run_with(target: &Arc<Target>, fill_messages: u64, phases: serde_json::Value) -> Vec<PhaseResult> {
+/// A scenario of 6 users in `load all` (6 subscribers) and `load mixed 0..1` (3 each).
+fn scenario(fill_messages: u64, phases: serde_json::Value) -> Scenario {
     let text = serde_json::json!({
         "name": "test", "about": "A test.", "users": 6,
         "channels": [
@@ -22,7 +29,12 @@ async fn run_with(target: &Arc<Target>, fill_messages: u64, phases: serde_json::
         "fill": {"channel": "load all", "messages": fill_messages, "chars": [24, 60], "topics": 3, "senders": 4},
         "phases": phases, "expect": {}
     });
-    let scenario = Scenario::parse(&text.to_string()).unwrap();
+    Scenario::parse(&text.to_string()).unwrap()
+}
+
+/// Runs the phases of such a scenario.
+async fn run_with(target: &Arc<Target>, fill_messages: u64, phases: serde_json::Value) -> Vec<PhaseResult> {
+    let scenario = scenario(fill_messages, phases);
     let mut stages = [Stage::prepare(target, &scenario, &None).await.unwrap()];
     fill::fill(&mut stages[0], scenario.fill.as_ref().unwrap()).await.unwrap();
     let mut results = Vec::new();
@@ -109,6 +121,51 @@ async fn lost_events_are_reported() {
     let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
     assert_eq!(delivery.lost_events, delivery.messages / 10 * 9, "{delivery:?}");
     assert_eq!(delivery.duplicate_events, 0);
+}
+
+#[tokio::test]
+async fn messages_with_other_content_are_failed_receipts() {
+    for faults in
+        [Faults { change_every: 10, ..Faults::default() }, Faults { postdate_every: 10, ..Faults::default() }]
+    {
+        let target = fake::start(faults);
+        let results = run_with(&target, 0, fanout(100)).await;
+        let delivery = results[0].delivery.unwrap();
+        let receipt = &results[0].operations[0];
+        assert!(delivery.messages >= 40 && delivery.lost_events == 0, "{delivery:?}");
+        assert_eq!(receipt.failed, delivery.messages / 10 * 9, "{receipt:?}");
+        assert_eq!(receipt.failures[super::receive::CHANGED], receipt.failed);
+        assert_eq!(receipt.completed + receipt.failed, delivery.deliveries);
+    }
+}
+
+#[tokio::test]
+async fn sends_to_a_server_that_hangs_fail_and_those_behind_them_are_unsent() {
+    let target = fake::start(Faults { hang_after: 20, ..Faults::default() });
+    let scenario = scenario(0, fanout(100));
+    let mut stage = Stage::prepare(&target, &scenario, &None).await.unwrap();
+    let channel = stage.channel("load all").unwrap();
+    let accounts = stage.accounts(&channel.members, 4).await.unwrap();
+    let writer = Arc::new(Writer::new(Instant::now(), [24, 80]));
+    let senders = open_senders(&target, &accounts, &[channel.id], 2, &writer).await.unwrap();
+    let window = Window::starting_now(0.0, 1.0);
+    let window = Window { replies_until: window.stop_at, ..window };
+    let recorder = |name| Arc::new(Recorder::new(name, window));
+    let (receipts, sends) = (recorder("receipt"), recorder("send"));
+    let mut tasks = ClientTasks::new("hang", window, vec![receipts, sends.clone()], None);
+    let (budget, sent) = (Arc::new(Budget::new(u64::MAX)), Arc::new(Sent::default()));
+    for (index, sender) in (0..4).zip(senders) {
+        let pace = Pace::new(&window, &Load::PerSec(200.0), index, 4);
+        tasks.add(sender.run(pace, sends.clone(), budget.clone(), sent.clone()));
+    }
+    tasks.wait().await;
+    let result = tasks.into_result(Instant::now());
+    let [receipt, send] = &result.operations[..] else { panic!("{result:?}") };
+    assert_eq!((send.completed, send.failed, send.unsent), (20, 4, 176), "200 were due: {send:?}");
+    assert_eq!((send.failures[NO_REPLY], receipt.failed), (4, 0), "the failure is of what hung");
+    let verdicts = scenario.expect.judge(std::slice::from_ref(&result), &Baselines::default());
+    let missed = verdicts.iter().filter(|verdict| !verdict.met).map(|verdict| verdict.expectation.as_str());
+    assert_eq!(missed.collect::<Vec<_>>(), ["errors_max", "unsent_max"]);
 }
 
 #[tokio::test]
