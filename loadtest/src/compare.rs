@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::cli::{CompareArgs, OverlayArgs};
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
-use crate::outcome::RunResult;
+use crate::outcome::{RunResult, ScenarioResult};
 use crate::process::parse_pid;
 use crate::runner::{disk_dir, load_scenarios, make_folder, new_run};
 use crate::scenario::Scenario;
@@ -57,6 +57,7 @@ pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
             eprintln!("{} on {server}: {}", scenario.name, scenario.about);
             if let Err(error) = side.run_scenario(scenario).await {
                 failures.push(format!("{} on {server} failed: {error}", scenario.name));
+                side.keep_failure(scenario, &error);
             }
         }
         let runs: Vec<RunResult> = sides.iter().map(|side| side.run.clone()).collect();
@@ -97,6 +98,19 @@ impl Side {
         self.run.scenarios.push(result);
         report::write(&self.run, &self.out)?;
         failure.map_or(Ok(()), Err)
+    }
+
+    /// Keeps the reason of a scenario without any figures, for the page.
+    fn keep_failure(&mut self, scenario: &Scenario, error: &LoadError) {
+        if self.run.scenarios.iter().any(|result| result.name == scenario.name) {
+            return;
+        }
+        self.run.scenarios.push(ScenarioResult {
+            name: scenario.name.clone(),
+            about: scenario.about.clone(),
+            ended_early: Some(error.to_string()),
+            ..ScenarioResult::default()
+        });
     }
 }
 

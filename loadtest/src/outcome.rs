@@ -47,6 +47,8 @@ pub struct ScenarioResult {
     pub about: String,
     /// Whether sends are described as durable, and the server was started without syncing its writes.
     pub lacks_sync: bool,
+    /// Why the scenario ended early; absent if it did not.
+    pub ended_early: Option<String>,
     pub phases: Vec<PhaseResult>,
     pub baselines: Baselines,
     /// The expectations, and whether they were met.

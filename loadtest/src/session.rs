@@ -111,6 +111,7 @@ impl Session {
             name: scenario.name.clone(),
             about: scenario.about.clone(),
             lacks_sync: lacks_sync(self.spawn.as_deref(), scenario),
+            ended_early: failure.as_ref().map(ToString::to_string),
             phases,
             baselines,
             verdicts,

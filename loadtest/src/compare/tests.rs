@@ -118,6 +118,8 @@ async fn server_without_logins_needs_a_users_file() {
     );
     assert_eq!(read(folder.path(), "one").scenarios.len(), 1);
     assert!(!folder.path().join("out/two/results.json").exists());
+    let page = std::fs::read_to_string(folder.path().join("out/compare.html")).unwrap();
+    assert!(page.contains("Warning: two: it ended early"), "the page says why it has no figures: {page}");
 }
 
 #[tokio::test]

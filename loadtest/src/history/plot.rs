@@ -1,4 +1,5 @@
-//! The plot of the history as SVG: a panel for each figure, the newest value in words, from 0 upward.
+//! The plot of the history as SVG: a panel for each figure, from 0 upward, the newest value in words, with its version if the
+//! newest line has none.
 
 use std::fmt::Write;
 
@@ -36,10 +37,20 @@ pub fn render(lines: &[Line]) -> String {
 }
 
 fn panel(svg: &mut String, (left, top): (f64, f64), title: &str, values: &[Option<f64>], lines: &[Line]) {
-    let newest = values.iter().rev().find_map(|value| *value);
-    let shown = newest.map_or_else(|| "not measured".to_owned(), format_number);
+    let measured = lines.iter().zip(values).rposition(|(_, value)| value.is_some());
+    let shown = match measured.and_then(|place| Some((place + 1, values[place]?))) {
+        None => "not measured".to_owned(),
+        Some((count, value)) if count == lines.len() => format_number(value),
+        Some((count, value)) => format!("{} ({})", format_number(value), lines[count - 1].version),
+    };
     let bottom = top + PANEL_HEIGHT - MARGIN;
-    let _ = writeln!(svg, "<text x=\"{left}\" y=\"{:.1}\">{}: {shown}</text>", top + 14.0, escape(title));
+    let _ = writeln!(
+        svg,
+        "<text x=\"{left}\" y=\"{:.1}\">{}: {}</text>",
+        top + 14.0,
+        escape(title),
+        escape(&shown)
+    );
     let right = left + PANEL_WIDTH - MARGIN;
     let _ = writeln!(svg, "<line x1=\"{left}\" y1=\"{bottom:.1}\" x2=\"{right:.1}\" y2=\"{bottom:.1}\"/>");
     let highest = values.iter().flatten().copied().fold(0.0, f64::max);
@@ -94,6 +105,10 @@ mod tests {
         assert_eq!(svg.matches("<polyline").count(), COLUMNS.len());
         assert_eq!(svg.matches("<circle").count(), 2 * COLUMNS.len() - 1);
         assert!(svg.contains("&lt;1&gt;") && !svg.contains("<1>") && !svg.contains("NaN"), "{svg}");
+        assert!(svg.contains(&format!(">{}: 4.000</text>", COLUMNS[0].title)), "{svg}");
+        lines[1].figures[0] = None;
+        let older = format!(">{}: 2.000 (&lt;1&gt;)</text>", escape(COLUMNS[0].title));
+        assert!(render(&lines).contains(&older), "a value of an earlier version is with its name");
         assert!(render(&[]).contains("not measured"));
     }
 }

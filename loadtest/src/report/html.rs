@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::page::{self, Cell, escape};
-use super::table::{baseline_facts, notes, render_machine};
+use super::table::{baseline_facts, notes, render_machine, scenario_warnings};
 use super::{dates, plots};
 use crate::machine::busy_before;
 use crate::outcome::{Latency, Operation, PhaseResult, RunResult, ScenarioResult, Verdict};
@@ -20,13 +20,15 @@ pub fn render(run: &RunResult) -> String {
     );
     let _ = writeln!(page, "<p>{}</p>", escape(&render_machine(&run.machine)));
     if let Some(warning) = busy_before(&run.machine) {
-        let _ = writeln!(page, "<p class=\"warn\">Warning: {}</p>", escape(&warning));
+        page::warning(&mut page, &warning);
     }
     let has_verdicts = run.scenarios.iter().any(|scenario| !scenario.verdicts.is_empty());
-    let (class, summary) = match (has_verdicts, run.met) {
-        (false, _) => ("faint", "No expectations were checked."),
-        (true, true) => ("met", "Every expectation was met."),
-        (true, false) => ("missed", "Expectations were missed."),
+    let ended_early = run.scenarios.iter().any(|scenario| scenario.ended_early.is_some());
+    let (class, summary) = match (ended_early, has_verdicts, run.met) {
+        (true, _, _) => ("missed", "A scenario ended early."),
+        (false, false, _) => ("faint", "No expectations were checked."),
+        (false, true, true) => ("met", "Every expectation was met."),
+        (false, true, false) => ("missed", "Expectations were missed."),
     };
     let _ = writeln!(page, "<p class=\"{class}\">{summary}</p>");
     if let Some(svg) = plots::ratio_bars(run) {
@@ -41,6 +43,9 @@ pub fn render(run: &RunResult) -> String {
 
 fn render_scenario(page: &mut String, scenario: &ScenarioResult) {
     let _ = writeln!(page, "<h2>{}</h2>\n<p>{}</p>", escape(&scenario.name), escape(&scenario.about));
+    for warning in scenario_warnings(scenario) {
+        page::warning(page, &warning);
+    }
     if !scenario.verdicts.is_empty() {
         render_verdicts(page, &scenario.verdicts);
     }
@@ -197,6 +202,17 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part} is missing in\n{page}");
         }
+    }
+
+    #[test]
+    fn scenario_that_ended_early_is_not_one_without_expectations() {
+        let mut run = sample::run_result();
+        run.scenarios[0].verdicts.clear();
+        assert!(render(&run).contains("No expectations were checked."));
+        run.scenarios[0].ended_early = Some("phase <s>: the server ended".to_owned());
+        let page = render(&run);
+        assert!(page.contains("class=\"missed\">A scenario ended early."), "{page}");
+        assert!(page.contains("figures are missing: phase &lt;s&gt;: the server ended"), "{page}");
     }
 
     #[test]

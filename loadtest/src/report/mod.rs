@@ -80,6 +80,7 @@ pub mod sample {
             name: "send".to_owned(),
             about: "Sends & measures.".to_owned(),
             lacks_sync: false,
+            ended_early: None,
             phases: vec![phase()],
             baselines: Baselines {
                 web_post: Some(WebBaseline {

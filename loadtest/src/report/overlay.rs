@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::figures::{Figure, Unit, figures};
 use super::page::{self, Cell, escape};
-use super::table::{failures, render_machine, reused_memory};
+use super::table::{failures, faster_than_disk, render_machine, reused_memory, scenario_warnings};
 use super::{dates, plots};
 use crate::machine::busy_during;
 use crate::outcome::{PhaseResult, RunResult, ScenarioResult};
@@ -12,6 +12,7 @@ use crate::units::{format_number, format_whole};
 
 /// Columns of the names of figures in the text.
 const NAME_WIDTH: usize = 34;
+/// Columns of a value, and more below a longer name of a server.
 const VALUE_WIDTH: usize = 14;
 
 /// A scenario of several runs as text.
@@ -19,16 +20,22 @@ pub fn render_text(runs: &[RunResult], scenario: &str) -> String {
     let mut text = String::new();
     let Some(first) = runs.iter().find_map(|run| find(run, scenario)) else { return text };
     let _ = writeln!(text, "\n== {scenario}: {}", first.about);
+    for warning in of_scenario(runs, scenario) {
+        let _ = writeln!(text, "   warning: {warning}");
+    }
+    let heads = heads(runs);
+    let widest = heads.iter().map(|head| head.chars().count() + 2).max().unwrap_or(0);
+    let width = widest.max(VALUE_WIDTH);
     for name in phase_names(runs, scenario) {
         let _ = write!(text, "-- {name}\n   {:<NAME_WIDTH$}", "");
-        for head in heads(runs) {
-            let _ = write!(text, "{head:>VALUE_WIDTH$}");
+        for head in &heads {
+            let _ = write!(text, "{head:>width$}");
         }
         text.push('\n');
         for (label, cells) in rows(runs, scenario, &name) {
             let _ = write!(text, "   {label:<NAME_WIDTH$}");
             cells.iter().for_each(|cell| {
-                let _ = write!(text, "{cell:>VALUE_WIDTH$}");
+                let _ = write!(text, "{cell:>width$}");
             });
             text.push('\n');
         }
@@ -64,6 +71,9 @@ pub fn render_html(runs: &[RunResult]) -> String {
     }
     for scenario in scenarios {
         let _ = writeln!(page, "<h2>{}</h2>\n<p>{}</p>", escape(&scenario.name), escape(&scenario.about));
+        for warning in of_scenario(runs, &scenario.name) {
+            page::warning(&mut page, &warning);
+        }
         for name in phase_names(runs, &scenario.name) {
             render_phase(&mut page, runs, &scenario.name, &name);
         }
@@ -88,7 +98,7 @@ fn render_phase(page: &mut String, runs: &[RunResult], scenario: &str, name: &st
         let _ = writeln!(page, "<p>{}</p>", escape(&line));
     }
     for warning in warnings(runs, scenario, name) {
-        let _ = writeln!(page, "<p class=\"warn\">Warning: {}</p>", escape(&warning));
+        page::warning(page, &warning);
     }
     let phases: Vec<(&str, &PhaseResult)> =
         runs.iter().filter_map(|run| Some((run.server.as_str(), find_phase(run, scenario, name)?))).collect();
@@ -176,12 +186,27 @@ fn reasons(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
     lines
 }
 
+/// What the figures of a whole scenario lack, for each server.
+fn of_scenario(runs: &[RunResult], scenario: &str) -> Vec<String> {
+    let found = runs.iter().filter_map(|run| Some((run, find(run, scenario)?)));
+    found
+        .flat_map(|(run, result)| {
+            scenario_warnings(result).into_iter().map(|warning| format!("{}: {warning}", run.server))
+        })
+        .collect()
+}
+
 fn warnings(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
-    let warning = |run: &RunResult| {
-        let used = find_phase(run, scenario, name)?.machine_use?;
-        Some(format!("{}: {}", run.server, busy_during(&used)?))
-    };
-    runs.iter().filter_map(warning).collect()
+    let mut lines = Vec::new();
+    for run in runs {
+        let (Some(result), Some(phase)) = (find(run, scenario), find_phase(run, scenario, name)) else {
+            continue;
+        };
+        let busy = phase.machine_use.as_ref().and_then(busy_during);
+        let fast = faster_than_disk(phase, &result.baselines).map(str::to_owned);
+        lines.extend(busy.into_iter().chain(fast).map(|warning| format!("{}: {warning}", run.server)));
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -225,6 +250,35 @@ mod tests {
         assert_eq!(line.matches('–').count(), 2, "neither a time nor a ratio: {line}");
         let page = render_html(&runs);
         assert!(page.contains("<p>&lt;new&gt;: failed: 304 × 429 RATE_LIMIT_HIT</p>"), "{page}");
+    }
+
+    #[test]
+    fn servers_that_ended_early_or_do_not_sync_are_warned_about() {
+        let mut runs = two();
+        runs[0].scenarios[0].ended_early = Some("the server ended".to_owned());
+        runs[1].scenarios[0].lacks_sync = true;
+        runs[1].scenarios[0].baselines.disk.as_mut().unwrap().p50_ms = 2.5;
+        let (text, page) = (render_text(&runs, "send"), render_html(&runs));
+        for warning in [
+            "old: it ended early, so figures are missing: the server ended",
+            "<new>: the server was started without --data",
+            "<new>: faster than the disk",
+        ] {
+            assert!(text.contains(&format!("   warning: {warning}")), "{text}");
+            assert!(page.contains(&format!("Warning: {}", escape(warning))), "{page}");
+        }
+        assert!(!text.contains("old: faster"), "its disk syncs in 0.16 ms: {text}");
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_the_names_of_servers() {
+        let mut runs = two();
+        "a-server-with-a-long-name".clone_into(&mut runs[1].server);
+        let text = render_text(&runs, "send");
+        let lines = text.lines().skip_while(|line| !line.starts_with("--")).skip(1);
+        let ends: Vec<usize> = lines.take(3).map(|line| line.chars().count()).collect();
+        assert!(ends.iter().all(|end| *end == ends[0]), "{text}");
+        assert!(text.contains("  a-server-with-a-long-name / old\n"), "{text}");
     }
 
     #[test]

@@ -27,6 +27,11 @@ pub fn begin(title: &str) -> String {
     page
 }
 
+/// A paragraph with a warning.
+pub fn warning(page: &mut String, text: &str) {
+    let _ = writeln!(page, "<p class=\"warn\">Warning: {}</p>", escape(text));
+}
+
 /// Ends a page.
 pub fn end(page: &mut String) {
     page.push_str("</body></html>\n");

@@ -12,6 +12,9 @@ use crate::units::{as_float, format_measured, format_number, format_whole};
 /// A scenario: phases, baselines, verdicts.
 pub fn render_scenario(result: &ScenarioResult) -> String {
     let mut text = format!("\n== {}: {}\n", result.name, result.about);
+    for warning in scenario_warnings(result) {
+        let _ = writeln!(text, "   warning: {warning}");
+    }
     for phase in &result.phases {
         text.push_str(&render_phase(phase, &result.baselines));
     }
@@ -20,6 +23,24 @@ pub fn render_scenario(result: &ScenarioResult) -> String {
         text.push_str(&render_verdict(verdict));
     }
     text
+}
+
+/// Why figures of a scenario are missing, or are not of what it describes.
+pub fn scenario_warnings(result: &ScenarioResult) -> Vec<String> {
+    let early =
+        result.ended_early.as_ref().map(|why| format!("it ended early, so figures are missing: {why}"));
+    let unsynced = result
+        .lacks_sync
+        .then(|| "the server was started without --data and did not sync: no send was durable".to_owned());
+    early.into_iter().chain(unsynced).collect()
+}
+
+/// A warning about sends that were answered sooner than the disk could have synced them.
+pub fn faster_than_disk(phase: &PhaseResult, baselines: &Baselines) -> Option<&'static str> {
+    let latency = phase.operations.first()?.latency?;
+    // An acknowledged send waited for at least one sync that began after it.
+    let is_faster = phase.kind == "send" && latency.p50_ms < baselines.disk.as_ref()?.p50_ms;
+    is_faster.then_some("faster than the disk: does the server sync?")
 }
 
 fn render_phase(phase: &PhaseResult, baselines: &Baselines) -> String {
@@ -60,11 +81,8 @@ pub fn notes(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
             format_number(over),
             latency.p50_ms / disk.p50_ms.max(1e-9)
         ));
-        // An acknowledged send waited for at least one sync that began after it.
-        if phase.kind == "send" && over < 0.0 {
-            lines.push("warning: faster than the disk: does the server sync?".to_owned());
-        }
     }
+    lines.extend(faster_than_disk(phase, baselines).map(|warning| format!("warning: {warning}")));
     lines.extend(special_facts(phase));
     lines.extend(
         phase.machine_use.as_ref().and_then(busy_during).map(|warning| format!("warning: {warning}")),
