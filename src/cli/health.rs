@@ -121,7 +121,10 @@ fn find(args: &HealthArgs, config: &Config) -> Result<Target, CliError> {
         Ok(None) if args.data.names_folder() => {
             Err(CliError::Refused(format!("no server runs on the data folder {data}")))
         }
-        Err(reason) if matches!(reason.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+        Err(reason)
+            if args.data.names_folder()
+                || matches!(reason.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+        {
             Err(no_answer(&config.data, reason))
         }
         // None runs, it is another version, or this user may not ask it.

@@ -3,7 +3,7 @@
 use super::run::{ExportRequest, Exported, export};
 use super::snapshot::Step;
 use crate::transfer::problem::TransferError;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -22,17 +22,15 @@ impl UnfinishedFile {
     /// Begins a file, under another name.
     ///
     /// # Errors
-    /// `System` when the file exists or cannot be written.
+    /// `System` when the file exists or cannot be written, `Busy` while another export writes it.
     pub fn create(to: &Path) -> Result<Self, TransferError> {
         check_target(to)?;
         let new = unfinished(to);
         let failed = |reason| TransferError::system(&new, reason);
-        // What is left of an export that was killed.
-        match fs::remove_file(&new) {
-            Err(reason) if reason.kind() != ErrorKind::NotFound => return Err(failed(reason)),
-            Ok(()) | Err(_) => {}
-        }
+        remove_left_over(&new)?;
         let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new).map_err(failed)?;
+        // So that another export to the same file does not remove it. Some file systems have no locks.
+        let _ = file.try_lock();
         Ok(Self { to: to.to_owned(), new, file: BufWriter::with_capacity(BUFFER_BYTES, file) })
     }
 
@@ -49,6 +47,19 @@ impl UnfinishedFile {
         let folder = target_folder(&self.to);
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
     }
+}
+
+/// Removes what is left of an export that was killed.
+fn remove_left_over(new: &Path) -> Result<(), TransferError> {
+    let failed = |reason| TransferError::system(new, reason);
+    let is_file = match fs::symlink_metadata(new) {
+        Err(reason) if reason.kind() == ErrorKind::NotFound => return Ok(()),
+        found => found.map_err(failed)?.is_file(),
+    };
+    if is_file && matches!(File::open(new).map_err(failed)?.try_lock(), Err(TryLockError::WouldBlock)) {
+        return Err(TransferError::Busy);
+    }
+    fs::remove_file(new).map_err(failed)
 }
 
 impl Write for UnfinishedFile {
@@ -142,6 +153,7 @@ mod tests {
         assert!(names().is_empty());
         let mut file = UnfinishedFile::create(&to).unwrap();
         file.write_all(b"whole").unwrap();
+        assert!(matches!(UnfinishedFile::create(&to), Err(TransferError::Busy)), "it is being written");
         file.complete().unwrap();
         assert_eq!(names(), ["acme.tar.gz"]);
         assert_eq!(fs::read(&to).unwrap(), b"whole");
