@@ -58,7 +58,13 @@ impl CertificateFiles {
         let found = CertifiedKey::new(certificates, key);
         match found.keys_match() {
             Ok(()) | Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::Unknown)) => Ok(found),
-            Err(_) => Err(refused("must be the key of the certificate")),
+            Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::KeyMismatch)) => {
+                Err(refused("must be the key of the certificate"))
+            }
+            Err(reason) => Err(TlsProblem {
+                option: self.cert_option,
+                text: format!("must have a certificate of version 3 that can be used: {reason}"),
+            }),
         }
     }
 

@@ -283,7 +283,7 @@ fn unfinished_import_is_named_and_keeps_its_subdomain() {
     // As an import leaves it that is killed before its first frame.
     std::fs::write(data.join("import"), "7 8f3a\nsubdomain acme\narchive /srv/full.tar.gz\n").expect("room");
     let named = "the import of /srv/full.tar.gz for the subdomain acme";
-    let remedy = "`millstream import abandon`";
+    let remedy = "`millstream import abandon --yes`";
     let (is_done, text) = run(&data, &["realm", "list"]);
     assert!(is_done && text.contains("Other") && text.contains(named) && text.contains(remedy), "{text}");
     let (is_done, text) = create(&data, "acme");

@@ -101,7 +101,7 @@ impl Server {
         let way_out = match known {
             None => "--subdomain chooses another one",
             Some(_) => {
-                "give this import up with `millstream import abandon`, and begin it again with another --subdomain"
+                "give this import up with `millstream import abandon --yes`, and begin it again with another --subdomain"
             }
         };
         Err(DomainError::Storage(format!("an organization with this subdomain exists already; {way_out}")))

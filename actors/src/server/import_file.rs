@@ -18,7 +18,7 @@ use storage::folder::IMPORT;
 
 /// What the operator can do about an unfinished import.
 pub const IMPORT_REMEDY: &str =
-    "repeat the same command to go on with it, or give it up with `millstream import abandon`";
+    "repeat the same command to go on with it, or give it up with `millstream import abandon --yes`";
 
 /// What an import was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

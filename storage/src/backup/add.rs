@@ -9,6 +9,7 @@ use crate::base;
 use crate::checkpoint;
 use crate::error::StoreError;
 use crate::folder::{DataFolder, FINGERPRINT, IMPORT, SECRET};
+use crate::folder_access::check_access;
 use crate::instance::Instance;
 use crate::log::{self, LogError};
 use crate::relocations;
@@ -42,6 +43,7 @@ impl Backups {
     /// [`StoreError`] when something cannot be read or stored; earlier backups stay as they are.
     pub fn add(&self, data: &Path, now: u64) -> Result<BackedUp, StoreError> {
         if !DataFolder::exists(data) {
+            check_access(data)?;
             return Err(StoreError::Backup(format!("{} is not a data folder", data.display())));
         }
         let last = match self.times()?.last() {

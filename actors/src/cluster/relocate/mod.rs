@@ -97,7 +97,7 @@ impl Folder {
     fn open(options: &Options) -> Result<Self, RelocateError> {
         if Server::has_unfinished_import(&options.data) {
             return Err(refused(
-                "an import into the data folder is unfinished; finish it first, or give it up with `millstream import abandon`",
+                "an import into the data folder is unfinished; finish it first, or give it up with `millstream import abandon --yes`",
             ));
         }
         let mut secret = [0; SECRET_BYTES];
