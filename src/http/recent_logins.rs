@@ -35,6 +35,11 @@ impl RecentLogins {
         known.insert(login, now);
         true
     }
+
+    /// Forgets the logins of an organization.
+    pub fn forget(&self, realm: RealmId) {
+        self.0.lock().retain(|(of, ..), _| *of != realm);
+    }
 }
 
 #[cfg(test)]
@@ -49,6 +54,10 @@ mod tests {
         assert!(recent.is_new(login(1, "phone"), day(1)));
         assert!(!recent.is_new(login(1, "phone"), day(2) - Duration::from_millis(1)));
         assert!(recent.is_new(login(1, "terminal"), day(1)) && recent.is_new(login(2, "phone"), day(1)));
+        assert!(recent.is_new(login(1, "phone"), day(2)));
+        recent.forget(RealmId(2));
+        assert!(!recent.is_new(login(1, "phone"), day(2)));
+        recent.forget(RealmId(1));
         assert!(recent.is_new(login(1, "phone"), day(2)));
         for user in 0..KNOWN_MAX as u32 * 2 {
             recent.is_new(login(user, "x"), day(3));

@@ -16,6 +16,7 @@ pub async fn reset(app: App, Realm(realm): Realm) -> HandlerResult {
     tools.faults.remove(realm.id(), None);
     tools.calls.clear(realm.id());
     clear_limits(&app, &realm);
+    app.logins.forget(realm.id());
     reply_ok()
 }
 
