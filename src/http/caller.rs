@@ -94,16 +94,16 @@ impl Presented {
     /// The refusal of a key that the organization of the request does not know: one that is valid in another organization
     /// gets an error of its own. All organizations are searched, so the call must have been counted before.
     pub fn refusal(&self, app: &App) -> ApiError {
-        let elsewhere = || ApiError::bad_request("Account is not associated with this subdomain");
+        let of_other_realm = || ApiError::bad_request("Account is not associated with this subdomain");
         match self {
             Self::Credentials(credentials) => {
                 match app.server.authenticate(credentials.address(), credentials.api_key()) {
-                    Ok(Some(_)) => elsewhere(),
+                    Ok(Some(_)) => of_other_realm(),
                     Ok(None) => DomainError::InvalidApiKey.into(),
                     Err(refusal) => refusal.into(),
                 }
             }
-            Self::Key(api_key) if app.server.knows_key(api_key) => elsewhere(),
+            Self::Key(api_key) if app.server.knows_key(api_key) => of_other_realm(),
             Self::Key(_) => ApiError::new(Code::INVALID_API_KEY, "Invalid API key"),
         }
     }

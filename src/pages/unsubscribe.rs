@@ -49,10 +49,9 @@ pub async fn turn_off(realm: Option<Realm>, Path(link): Path<String>) -> Handler
     };
     match changed {
         Ok(()) => {
+            let kind = kind.words();
             let text = format!(
-                "You no longer get emails about {}. You can turn them on again in the settings of your \
-                         account.",
-                kind.words()
+                "You no longer get emails about {kind}. You can turn them on again in the settings of your account."
             );
             message_of(&realm, StatusCode::OK, "These emails are off", &text, None)
         }

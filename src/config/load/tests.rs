@@ -80,7 +80,7 @@ const PROBLEMS: &[(&str, Variables<'static>, &str)] = &[
         "millstream.toml:3: `http.worker` is not an option; did you mean `http.workers`?",
     ),
     ("workers = 1", &[], "millstream.toml:1: `workers` is not an option; did you mean `http.workers`?"),
-    // Rather an option of the same section than a name with fewer other letters elsewhere.
+    // Rather an option of the same section than a name with fewer other letters in another section.
     (
         "[ldap]\nbase = \"dc=x\"",
         &[],

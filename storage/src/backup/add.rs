@@ -53,7 +53,7 @@ impl Backups {
             Some(at) => manifest::read(&*self.place, *at)?,
             None => Manifest::default(),
         };
-        self.check_owner(&last, data)?;
+        self.check_identity(&last, data)?;
         let mut adding = Adding {
             backups: self,
             data,
@@ -86,7 +86,7 @@ impl Backups {
     }
 
     /// Refuses a data folder when the backups of the place are of another one.
-    fn check_owner(&self, last: &Manifest, data: &Path) -> Result<(), StoreError> {
+    fn check_identity(&self, last: &Manifest, data: &Path) -> Result<(), StoreError> {
         if !Identity::of_backup(last).is_other(&Identity::of_folder(data)?) {
             return Ok(());
         }
