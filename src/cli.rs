@@ -39,9 +39,18 @@ pub mod web_app;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
+/// The end of `millstream --help`.
+const FIRST_STEPS: &str = "\
+To try it, with a sample organization:
+  millstream dev
+
+To run a server that keeps its data in the folder `millstream-data`:
+  millstream realm create Acme --owner-email olga@acme.example --owner-name 'Olga Ortiz'
+  millstream serve";
+
 /// A team chat server that speaks the Zulip HTTP API, in one binary, with no other services needed.
 #[derive(Debug, Parser)]
-#[command(name = "millstream", version, propagate_version = true)]
+#[command(name = "millstream", version, propagate_version = true, after_help = FIRST_STEPS)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -25,7 +25,13 @@ const SECS_MAX: u64 = 100 * 365 * 24 * 3_600;
 /// Adds a backup to a folder of backups, or to S3: the journal, uploaded files and the secret. Only what changed since the last backup is
 /// read and stored. Everything that the server acknowledged before the start of a backup is in it.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  millstream backup --data /var/lib/millstream --to /mnt/backups
+  millstream backup --data /var/lib/millstream --to s3://acme/backups --every 1h --keep 30d"
+)]
 pub struct BackupArgs {
     #[command(subcommand)]
     command: Option<BackupCommand>,

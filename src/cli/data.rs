@@ -7,17 +7,20 @@ use crate::config::{Config, ConfigError, Overrides};
 use std::io::Write;
 use std::path::PathBuf;
 
+/// The place in the help of arguments that many commands have: after a command's own, before `--help` (999).
+pub const SHARED_ARGUMENTS: usize = 900;
+
 /// The data folder and the configuration of the server that uses it.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DataArgs {
-    /// Data folder, instead of the configured one
-    #[arg(long, value_name = "DIR")]
+    /// Data folder (default: `data` of the configuration, which is `millstream-data` unless it is set)
+    #[arg(long, value_name = "DIR", display_order = SHARED_ARGUMENTS)]
     data: Option<PathBuf>,
-    /// Configuration file of the server
-    #[arg(long, value_name = "FILE")]
+    /// Configuration file of the server; environment variables such as MILLSTREAM_DATA override it
+    #[arg(long, value_name = "FILE", display_order = SHARED_ARGUMENTS)]
     config: Option<PathBuf>,
     /// How to print the result: for people, or one line of JSON
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, display_order = SHARED_ARGUMENTS)]
     pub output: Output,
 }
 

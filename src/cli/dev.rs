@@ -32,6 +32,10 @@ const SEED_PARAMETER_BYTES_MAX: usize = 1 << 20;
 /// Without --data, the data is temporary: it is deleted on exit, and writes are not synced to disk, so that tests do
 /// not wait for it. With --data, every acknowledged change is on disk, as with `serve`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  millstream dev --print-seed > seed.toml && millstream dev --seed seed.toml
+  millstream dev --listen 127.0.0.1:0 --ready-file ready.json --output json    # in a test run")]
 pub struct DevArgs {
     /// Keep the data in this folder [default: a temporary folder, deleted on exit]
     #[arg(long, value_name = "DIR")]

@@ -32,6 +32,9 @@ pub enum RealmCommand {
 
 /// The arguments of `realm create`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  millstream realm create Acme --owner-email olga@acme.example --owner-name 'Olga Ortiz'")]
 pub struct RealmCreateArgs {
     /// Name of the organization
     name: String,

@@ -13,6 +13,10 @@ use std::path::PathBuf;
 ///
 /// The first start on the new folder builds its database from the journal.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  millstream restore --from /mnt/backups --data /var/lib/millstream-restored
+  millstream restore --from /mnt/backups --data /var/lib/millstream-restored --at 2026-11-22T18:30:00Z")]
 pub struct RestoreArgs {
     #[command(flatten)]
     from: FromArgs,

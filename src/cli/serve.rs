@@ -11,6 +11,10 @@ use std::path::{Path, PathBuf};
 
 /// Run the server; the first start creates the data folder
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  millstream serve --data /var/lib/millstream --listen 0.0.0.0:9991
+  millstream config > millstream.toml && millstream serve --config millstream.toml")]
 pub struct ServeArgs {
     /// Configuration file; `millstream config` prints one with every option explained
     #[arg(long, value_name = "FILE")]

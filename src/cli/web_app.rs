@@ -1,7 +1,7 @@
 //! `millstream web-app`: installs Zulip's web app from a release archive, and removes it.
 
 use super::config::environment;
-use super::data::Output;
+use super::data::{Output, SHARED_ARGUMENTS};
 use super::error::CliError;
 use crate::admin::{self, Answer};
 use crate::config::{Config, Overrides};
@@ -33,14 +33,14 @@ pub enum WebAppCommand {
 /// The configuration of the server that serves the web app.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct WebAppArgs {
-    /// Data folder, instead of the configured one
-    #[arg(long, value_name = "DIR")]
+    /// Data folder (default: `data` of the configuration, which is `millstream-data` unless it is set)
+    #[arg(long, value_name = "DIR", display_order = SHARED_ARGUMENTS)]
     data: Option<PathBuf>,
-    /// Configuration file of the server
-    #[arg(long, value_name = "FILE")]
+    /// Configuration file of the server; environment variables such as MILLSTREAM_DATA override it
+    #[arg(long, value_name = "FILE", display_order = SHARED_ARGUMENTS)]
     config: Option<PathBuf>,
     /// How to print the result: for people, or one line of JSON
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, display_order = SHARED_ARGUMENTS)]
     output: Output,
 }
 

@@ -1,7 +1,7 @@
 //! The places of backups that commands name, and how they are written about.
 
 use super::super::config::environment;
-use super::super::data::Output;
+use super::super::data::{Output, SHARED_ARGUMENTS};
 use super::super::error::CliError;
 use crate::admin::time;
 use crate::config::{Config, Overrides};
@@ -17,10 +17,10 @@ pub struct FromArgs {
     #[arg(long, value_name = "PLACE")]
     from: String,
     /// Configuration file of the server
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", display_order = SHARED_ARGUMENTS)]
     config: Option<PathBuf>,
     /// How to print the result: for people, or one line of JSON
-    #[arg(long, value_enum, default_value_t)]
+    #[arg(long, value_enum, default_value_t, display_order = SHARED_ARGUMENTS)]
     pub output: Output,
 }
 
