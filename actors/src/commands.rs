@@ -15,7 +15,7 @@ pub use crate::realm::{
     ReactivateAccount, RegenerateKey, RegisterPushDevice, RemoveAttachment, RemoveBotStorage, RemoveEmoji,
     RemoveProfileValues, RemovePushToken, RenewBotKey, ReorderFolders, RequestExport, RequestPasswordReset,
     RequestSignUp, ResendInvitation, ResetPassword, RetryJob, RevokeInvitation, ScheduleMessage,
-    SendFoundAccounts, SendInvitations, SerializedCommand, SetAccountMark, SetAvatar, SetBotStorage,
+    SendFoundAccounts, SendInvitations, SerializedCommand, SetAccountPermission, SetAvatar, SetBotStorage,
     SetDefaultChannel, SetProfileValues, SetPushDeviceStatus, SetRealmActive, SetRealmPicture, SetStatus,
     SignUp, StartWebSession, UnmuteUser, UpdateAccount, UpdateBot, UpdateChannel, UpdateDraft, UpdateFolder,
     UpdateGroup, UpdateOwnUser, UpdateRealm, UpdateScheduled, UpdateSnippet, UpdateUserDefaults, UpdateView,

@@ -173,8 +173,9 @@ pub(super) async fn grant(
     if is_granted && !user.is_administrator() {
         return Err(CliError::Refused(format!("{} is not an administrator", user.delivery_email)));
     }
-    let mark = permission.mark();
-    let is_changed = realm.execute(commands::SetAccountMark { user: user.id, mark, is_granted }).await?;
+    let name = permission.setting_name();
+    let is_changed =
+        realm.execute(commands::SetAccountPermission { user: user.id, permission: name, is_granted }).await?;
     let may = match (is_granted, is_changed) {
         (true, true) => "may now",
         (true, false) => "already had the permission to",
@@ -182,5 +183,5 @@ pub(super) async fn grant(
         (false, false) => "did not have the permission to",
     };
     let line = format!("{} {may} {}.", user.delivery_email, permission.what());
-    Ok(Answer::of(line, json!({"user_id": user.id.0, "permission": mark, "is_granted": is_granted})))
+    Ok(Answer::of(line, json!({"user_id": user.id.0, "permission": name, "is_granted": is_granted})))
 }

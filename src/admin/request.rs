@@ -164,7 +164,7 @@ impl Permission {
     }
 
     /// The name of its setting.
-    pub fn mark(self) -> &'static str {
+    pub fn setting_name(self) -> &'static str {
         match self {
             Self::CreateUsers => CAN_CREATE_USERS,
             Self::ChangeUserEmails => CAN_CHANGE_USER_EMAILS,

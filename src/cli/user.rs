@@ -27,9 +27,9 @@ pub enum UserCommand {
     /// Log out one account, or all accounts of an organization, everywhere, and replace their API keys
     EndSessions(UserEndArgs),
     /// Grant an account a permission that the API cannot grant
-    Grant(UserMarkArgs),
+    Grant(UserPermissionArgs),
     /// Revoke a permission that was granted with `user grant`
-    Revoke(UserMarkArgs),
+    Revoke(UserPermissionArgs),
 }
 
 /// An account in a data folder; the arguments of `user api-key`.
@@ -47,6 +47,9 @@ pub struct AccountArgs {
 
 /// The arguments of `user create`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  millstream user create --email pat@acme.example --name 'Pat Lee' --role moderator")]
 pub struct UserCreateArgs {
     #[command(flatten)]
     account: AccountArgs,
@@ -63,7 +66,7 @@ pub struct UserCreateArgs {
 
 /// The arguments of `user grant` and `user revoke`.
 #[derive(Debug, clap::Args)]
-pub struct UserMarkArgs {
+pub struct UserPermissionArgs {
     #[command(flatten)]
     account: AccountArgs,
     /// The permission to grant or revoke
@@ -206,7 +209,7 @@ fn delete(args: UserDeleteArgs) -> Result<(), CliError> {
     execute_and_print(&data, AdminRequest::UserDelete { realm, user, keeps_messages: keep_messages })
 }
 
-fn grant(args: &UserMarkArgs, is_granted: bool) -> Result<(), CliError> {
+fn grant(args: &UserPermissionArgs, is_granted: bool) -> Result<(), CliError> {
     let (account, permission) = (args.account.name(), args.permission);
     execute_and_print(&args.account.data, AdminRequest::UserGrant { account, permission, is_granted })
 }
@@ -226,8 +229,8 @@ mod tests {
         assert!(parse::<UserCreateArgs>(&["--email", "a", "--name", "A", "--role", "600"]).is_err());
         let args: AccountArgs = parse(&["--email", "a@b.example"]).unwrap();
         assert!(args.realm.is_empty());
-        let args: UserMarkArgs = parse(&["--email", "a@b.example", "create-users"]).unwrap();
-        assert_eq!(args.permission.mark(), "can_create_users");
-        assert!(parse::<UserMarkArgs>(&["--email", "a@b.example", "everything"]).is_err());
+        let args: UserPermissionArgs = parse(&["--email", "a@b.example", "create-users"]).unwrap();
+        assert_eq!(args.permission.setting_name(), "can_create_users");
+        assert!(parse::<UserPermissionArgs>(&["--email", "a@b.example", "everything"]).is_err());
     }
 }

@@ -3,6 +3,7 @@
 //! `state` has the uncommitted queues; `actor` is the shell around it. The other files are the commands by family: in their
 //! fields `by` is the requester and `user` the account that changes; ids, names and texts are as sent.
 
+mod account_permissions;
 mod accounts;
 mod actor;
 mod address;
@@ -25,7 +26,6 @@ mod invitations;
 mod joining;
 mod lifecycle;
 mod lists;
-mod marks;
 mod muting;
 mod navigation;
 mod onboarding;
@@ -49,6 +49,7 @@ pub(crate) mod testing;
 mod wall_clock;
 mod web_sessions;
 
+pub use account_permissions::SetAccountPermission;
 pub use accounts::{DeactivateAccount, ReactivateAccount, RegenerateKey, UpdateAccount};
 #[cfg(feature = "cluster")]
 pub(crate) use actor::Leave;
@@ -76,7 +77,6 @@ pub use joining::{AcceptInvitation, CreateUser, Joining};
 pub(crate) use joining::{join_groups, new_user};
 pub use lifecycle::SetRealmActive;
 pub use lists::{ChangeDomains, ChangeLinkifiers, ChangePlaygrounds, LinkifiersChange, PlaygroundsChange};
-pub use marks::SetAccountMark;
 pub(crate) use muting::MuteUser;
 pub use muting::UnmuteUser;
 pub use navigation::{CreateView, DeleteView, UpdateView};

@@ -190,8 +190,8 @@ fn check_settings(
     find: fn(&str) -> Option<&'static Setting>,
 ) -> Checked {
     for (name, value) in settings {
-        let marks = [rules::accounts::CAN_CREATE_USERS, rules::accounts::CAN_CHANGE_USER_EMAILS];
-        if marks.contains(&name.as_str()) && matches!(value, Value::Flag(_)) {
+        let permissions = [rules::accounts::CAN_CREATE_USERS, rules::accounts::CAN_CHANGE_USER_EMAILS];
+        if permissions.contains(&name.as_str()) && matches!(value, Value::Flag(_)) {
             continue;
         }
         let at = at.name(name);
