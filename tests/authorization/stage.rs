@@ -219,11 +219,12 @@ impl Stage {
         if answer.status != 200 {
             let (here, nowhere) = self.leave_the_ids();
             let other = self.ask_from_outside(row).await;
-            let told = here.iter().zip(&nowhere).fold(other.body.to_string(), |told, (here, nowhere)| {
-                told.replace(nowhere.1.as_str(), &here.1)
-            });
+            let received =
+                here.iter().zip(&nowhere).fold(other.body.to_string(), |received, (here, nowhere)| {
+                    received.replace(nowhere.1.as_str(), &here.1)
+                });
             assert_eq!(
-                (other.status, told),
+                (other.status, received),
                 (answer.status, text),
                 "{} {} knows an id",
                 row.route,

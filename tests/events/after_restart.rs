@@ -127,12 +127,15 @@ async fn restart_does_not_reveal_lost_access() {
     let t = TestServer::builder().on(folder).start().await;
     queue.person = t.user("othello");
     let events = queue.now().await;
-    let told: Vec<String> = events.iter().map(ToString::to_string).collect();
-    assert!(told.iter().any(|event| event.contains("for all subscribers")), "{told:#?}");
+    let received: Vec<String> = events.iter().map(ToString::to_string).collect();
+    assert!(received.iter().any(|event| event.contains("for all subscribers")), "{received:#?}");
     for hidden in ["taken", "insiders"] {
-        assert!(!told.iter().any(|event| event.contains(hidden)), "{hidden}: {told:#?}");
+        assert!(!received.iter().any(|event| event.contains(hidden)), "{hidden}: {received:#?}");
     }
-    assert!(!events.iter().any(|event| event["type"] == "stream" && event["op"] == "create"), "{told:#?}");
+    assert!(
+        !events.iter().any(|event| event["type"] == "stream" && event["op"] == "create"),
+        "{received:#?}"
+    );
 }
 
 #[tokio::test]
@@ -180,11 +183,11 @@ async fn bot_events_after_restart_follow_role() {
         queue.person = t.user(name);
         let now = if is_modern { modern(&queue.person).await } else { plain(&queue.person).await };
         let events = queue.now().await;
-        let told: Vec<&Value> = events.iter().filter(|event| event["type"] == "realm_bot").collect();
+        let received: Vec<&Value> = events.iter().filter(|event| event["type"] == "realm_bot").collect();
         if name == "othello" {
             // The role change itself proves that the queue has events.
             assert!(events.iter().any(|event| event["type"] == "realm_user"), "{events:?}");
-            assert!(told.iter().all(|event| event["op"] == "delete"), "{told:?}");
+            assert!(received.iter().all(|event| event["op"] == "delete"), "{received:?}");
             for bot in [&early, &late] {
                 assert!(!events.iter().any(|event| event.to_string().contains(&bot.key)), "{events:?}");
             }
@@ -197,8 +200,9 @@ async fn bot_events_after_restart_follow_role() {
         state.unknowable.extend(["realm_url", "realm_uri", "server_emoji_data_url", "server_generation"]);
         compare(name, is_modern, state, State::new(now.state, queue.person.id), &events);
         for bot in [&early, &late] {
-            let added = told.iter().filter(|event| event["bot"]["user_id"] == bot.id && event["op"] == "add");
-            assert_eq!(added.count(), 1, "{told:?}");
+            let added =
+                received.iter().filter(|event| event["bot"]["user_id"] == bot.id && event["op"] == "add");
+            assert_eq!(added.count(), 1, "{received:?}");
         }
     }
 }
@@ -250,12 +254,12 @@ async fn people_after_restart_are_those_that_a_guest_sees() {
     let t = TestServer::builder().on(t.stop().await).start().await;
     queue.person = t.user("polonius");
     let events = queue.now().await;
-    let told: Vec<String> = events.iter().map(ToString::to_string).collect();
-    assert!(told.iter().any(|event| event.contains("still here")), "{told:#?}");
+    let received: Vec<String> = events.iter().map(ToString::to_string).collect();
+    assert!(received.iter().any(|event| event.contains("still here")), "{received:#?}");
     let people = events.iter().filter(|event| event["type"] == "realm_user" && event["op"] != "update");
     let people: Vec<_> = people.map(|event| (&event["op"], &event["person"]["user_id"])).collect();
-    assert_eq!(people, [(&json!("remove"), &json!(hamlet.id))], "{told:#?}");
+    assert_eq!(people, [(&json!("remove"), &json!(hamlet.id))], "{received:#?}");
     for hidden in ["gone tomorrow", "The Prince"] {
-        assert!(!told.iter().any(|event| event.contains(hidden)), "{hidden}: {told:#?}");
+        assert!(!received.iter().any(|event| event.contains(hidden)), "{hidden}: {received:#?}");
     }
 }

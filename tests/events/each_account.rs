@@ -112,12 +112,15 @@ async fn deactivate_and_reactivate_events() {
     })
     .await;
     assert_eq!(events_about(&seen, "polonius", &cordelia), [json!({"is_active": false})]);
-    let told = kinds(&seen, "hamlet");
-    assert!(place(&told, "subscription peer_remove") < place(&told, "realm_user update"), "{told:?}");
+    let received = kinds(&seen, "hamlet");
+    assert!(
+        place(&received, "subscription peer_remove") < place(&received, "realm_user update"),
+        "{received:?}"
+    );
     // Clients that see the deactivation remove the user from groups themselves.
-    assert!(!told.contains(&"user_group remove_members".to_owned()), "{told:?}");
+    assert!(!received.contains(&"user_group remove_members".to_owned()), "{received:?}");
     for kind in ["realm update_dict", "user_group update", "stream update"] {
-        assert!(told.contains(&kind.to_owned()), "no {kind}: {told:?}");
+        assert!(received.contains(&kind.to_owned()), "no {kind}: {received:?}");
     }
     let realm = seen["polonius"].iter().find(|event| event["type"] == "realm").unwrap();
     let left = json!({"direct_members": [iago.id], "direct_subgroups": []});
@@ -127,15 +130,18 @@ async fn deactivate_and_reactivate_events() {
     })
     .await;
     assert_eq!(events_about(&seen, "polonius", &cordelia), [json!({"is_active": true})]);
-    let told = kinds(&seen, "hamlet");
-    assert!(place(&told, "subscription peer_add") < place(&told, "user_group add_members"), "{told:?}");
+    let received = kinds(&seen, "hamlet");
+    assert!(
+        place(&received, "subscription peer_add") < place(&received, "user_group add_members"),
+        "{received:?}"
+    );
     for kind in ["realm update_dict", "stream update"] {
-        assert!(told.contains(&kind.to_owned()), "no {kind}: {told:?}");
+        assert!(received.contains(&kind.to_owned()), "no {kind}: {received:?}");
     }
 }
 
-fn place(told: &[String], kind: &str) -> usize {
-    told.iter().position(|one| one == kind).unwrap_or_else(|| panic!("no {kind}: {told:?}"))
+fn place(received: &[String], kind: &str) -> usize {
+    received.iter().position(|one| one == kind).unwrap_or_else(|| panic!("no {kind}: {received:?}"))
 }
 
 #[tokio::test]
@@ -265,7 +271,7 @@ async fn email_visible_to_administrators_events() {
     let [desdemona, hamlet, othello] = t.users(["desdemona", "hamlet", "othello"]);
     othello.patch("/settings", &[("email_address_visibility", &3)]).ok().await;
     let mut queue = hamlet.register().modern().events(&["realm_user"]).await;
-    let mut told = async |role: u32| {
+    let mut received = async |role: u32| {
         change(&desdemona, &hamlet, &[("role", &role)]).await;
         let mut events = queue.now().await;
         events.retain(|event| {
@@ -273,9 +279,9 @@ async fn email_visible_to_administrators_events() {
         });
         events.iter().map(|event| event["person"]["delivery_email"].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(told(200).await, [json!("othello@zulip.com")]);
-    assert_eq!(told(100).await, [] as [Value; 0]);
-    assert_eq!(told(400).await, [json!(null)]);
+    assert_eq!(received(200).await, [json!("othello@zulip.com")]);
+    assert_eq!(received(100).await, [] as [Value; 0]);
+    assert_eq!(received(400).await, [json!(null)]);
 }
 
 /// Clients that see an address compute its avatar; other clients get an event.

@@ -34,13 +34,13 @@ async fn create_bot_events() {
             (own.first().unwrap().as_str(), own.last().unwrap().as_str()),
             ("realm_user add", "realm_bot add")
         );
-        let told = about_bots(&seen, name)[0][1].clone();
+        let received = about_bots(&seen, name)[0][1].clone();
         // Only the owner gets the key.
         let key = if name == "hamlet" { bot.key.as_str() } else { "" };
-        assert_eq!((&told["api_key"], &told["owner_id"]), (&json!(key), &json!(hamlet.id)));
-        assert_eq!(told["services"][0]["token"] == "", name == "iago");
-        assert_eq!(told["services"][0]["base_url"], "http://bots.example.com/");
-        assert_eq!(told["services"][0]["interface"], 1);
+        assert_eq!((&received["api_key"], &received["owner_id"]), (&json!(key), &json!(hamlet.id)));
+        assert_eq!(received["services"][0]["token"] == "", name == "iago");
+        assert_eq!(received["services"][0]["base_url"], "http://bots.example.com/");
+        assert_eq!(received["services"][0]["interface"], 1);
     }
     for name in ["othello", "polonius"] {
         let text = serde_json::to_string(&seen[name]).unwrap();
@@ -74,21 +74,21 @@ async fn update_bot_events() {
     })
     .await;
     for name in ["iago", "hamlet"] {
-        let told = about_bots(&seen, name);
+        let received = about_bots(&seen, name);
         let id = bot.id;
         let expected = [
             json!({"user_id": id, "full_name": "Recorder"}),
             json!({"user_id": id, "default_sending_stream": "Verona"}),
             json!({"user_id": id, "default_all_public_streams": true}),
             json!({"user_id": id, "default_events_register_stream": "Verona"}),
-            json!({"user_id": id, "services": told[4][1]["services"]}),
+            json!({"user_id": id, "services": received[4][1]["services"]}),
             json!({"user_id": id, "email": "recorder-bot@zulipdev.com"}),
         ];
         for (position, expected) in expected.iter().enumerate() {
-            assert_eq!(told[position], json!(["update", expected]), "{name} {position}");
+            assert_eq!(received[position], json!(["update", expected]), "{name} {position}");
         }
-        assert_eq!(told[4][1]["services"][0]["base_url"], "http://bots.example.com/");
-        let rest: Vec<&Value> = told[6..].iter().map(|event| &event[1]).collect();
+        assert_eq!(received[4][1]["services"][0]["base_url"], "http://bots.example.com/");
+        let rest: Vec<&Value> = received[6..].iter().map(|event| &event[1]).collect();
         let has = |wanted: Value| rest.iter().any(|event| **event == wanted);
         assert_eq!(has(json!({"user_id": id, "api_key": key})), name == "hamlet", "{rest:?}");
         assert!(has(json!({"user_id": id, "is_active": false})), "{rest:?}");
@@ -126,9 +126,9 @@ async fn bot_owner_change_events() {
     })
     .await;
     assert_eq!(about_bots(&seen, "othello")[0][0], "delete");
-    let told = about_bots(&seen, "iago");
-    assert_eq!(told[0], json!(["update", {"user_id": id, "owner_id": iago.id}]));
-    assert!(told.len() == 2 && told[1][1]["api_key"].is_string(), "{told:?}");
+    let received = about_bots(&seen, "iago");
+    assert_eq!(received[0], json!(["update", {"user_id": id, "owner_id": iago.id}]));
+    assert!(received.len() == 2 && received[1][1]["api_key"].is_string(), "{received:?}");
 }
 
 #[tokio::test]
@@ -161,10 +161,13 @@ async fn bot_events_follow_manager_role() {
             desdemona.patch(&path, &[("role", &role)]).ok().await;
         })
         .await;
-        let told = about_bots(&seen, "hamlet");
-        assert_eq!(told.is_empty(), op.is_empty(), "{role}: {told:?}");
-        assert!(told.iter().all(|event| event[0] == op && event[1]["user_id"] != own.id), "{role}: {told:?}");
-        let of = |bot: &crate::support::TestUser| told.iter().find(|event| event[1]["user_id"] == bot.id);
+        let received = about_bots(&seen, "hamlet");
+        assert_eq!(received.is_empty(), op.is_empty(), "{role}: {received:?}");
+        assert!(
+            received.iter().all(|event| event[0] == op && event[1]["user_id"] != own.id),
+            "{role}: {received:?}"
+        );
+        let of = |bot: &crate::support::TestUser| received.iter().find(|event| event[1]["user_id"] == bot.id);
         match op {
             "add" => {
                 let asker_now = &of(&asker).unwrap()[1];
@@ -200,11 +203,11 @@ async fn bot_role_events() {
     for (role, op) in [(200, "add"), (400, "delete")] {
         let mut queue = bot.register().events(&["realm_bot"]).await;
         change(role).await;
-        let mut told: Vec<Value> = queue.now().await;
-        told.sort_by_key(|event| event["bot"]["user_id"].as_u64());
-        let ids: Vec<&Value> = told.iter().map(|event| &event["bot"]["user_id"]).collect();
-        assert!(told.iter().all(|event| event["op"] == op), "{told:?}");
-        assert!(ids.contains(&&json!(bot.id)) && ids.contains(&&json!(other.id)), "{told:?}");
+        let mut received: Vec<Value> = queue.now().await;
+        received.sort_by_key(|event| event["bot"]["user_id"].as_u64());
+        let ids: Vec<&Value> = received.iter().map(|event| &event["bot"]["user_id"]).collect();
+        assert!(received.iter().all(|event| event["op"] == op), "{received:?}");
+        assert!(ids.contains(&&json!(bot.id)) && ids.contains(&&json!(other.id)), "{received:?}");
         let after = bot.register().events(&["realm_bot"]).await;
         let listed = after.state["realm_bots"].as_array().unwrap().len();
         assert_eq!(listed, if op == "add" { ids.len() } else { 0 });
@@ -221,13 +224,13 @@ async fn reactivated_bot_with_new_owner_events() {
         iago.post(&format!("/users/{}/reactivate", bot.id), &[]).ok().await;
     })
     .await;
-    let told = [
+    let received = [
         json!(["update", {"user_id": bot.id, "is_active": true}]),
         json!(["update", {"user_id": bot.id, "owner_id": iago.id}]),
     ];
-    assert_eq!(about_bots(&seen, "desdemona"), told);
+    assert_eq!(about_bots(&seen, "desdemona"), received);
     let own = about_bots(&seen, "iago");
-    assert_eq!(own[..2], told);
+    assert_eq!(own[..2], received);
     assert!(own.len() == 3 && own[2][1]["api_key"].is_string(), "{own:?}");
     assert_eq!(about_bots(&seen, "othello"), [] as [Value; 0]);
 }
@@ -247,9 +250,9 @@ async fn bot_integration_events() {
     let bot = made.unwrap();
     let path = format!("/bots/{}", bot.id);
     for name in ["iago", "hamlet"] {
-        let told = about_bots(&seen, name);
-        assert_eq!((told.len(), &told[0][0]), (1, &json!("add")), "{told:?}");
-        assert_eq!(told[0][1]["services"], json!([{"service_name": "github", "config_data": data}]));
+        let received = about_bots(&seen, name);
+        assert_eq!((received.len(), &received[0][0]), (1, &json!("add")), "{received:?}");
+        assert_eq!(received[0][1]["services"], json!([{"service_name": "github", "config_data": data}]));
     }
     let changed = verify(&t, &ALL, async {
         hamlet.patch(&path, &[("config_data", &json!({"unit": "m"}))]).ok().await;

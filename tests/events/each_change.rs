@@ -15,8 +15,8 @@ async fn change(who: &TestUser, channel: &Channel, params: Params<'_>) {
 
 /// The properties of a channel, or of a subscription, in the events that a user got.
 fn properties(seen: &Seen, name: &str) -> Vec<String> {
-    let told = seen[name].iter().filter(|event| event["op"] == "update");
-    told.filter_map(|event| event["property"].as_str().map(str::to_owned)).collect()
+    let received = seen[name].iter().filter(|event| event["op"] == "update");
+    received.filter_map(|event| event["property"].as_str().map(str::to_owned)).collect()
 }
 
 #[tokio::test]
@@ -93,8 +93,8 @@ async fn channel_archive_and_unarchive_events() {
     let mut old = hamlet.register().await;
     assert!(old.state["streams"].as_array().unwrap().iter().all(|one| one["stream_id"] != channel.id));
     verify(&t, &ALL, async { change(&iago, &channel, &[("is_archived", &false)]).await }).await;
-    let told: Vec<String> = old.now().await.iter().map(|event| event["op"].to_string()).collect();
-    assert_eq!(told[..2], ["\"create\"", "\"add\""], "{told:?}");
+    let received: Vec<String> = old.now().await.iter().map(|event| event["op"].to_string()).collect();
+    assert_eq!(received[..2], ["\"create\"", "\"add\""], "{received:?}");
 }
 
 #[tokio::test]
@@ -140,8 +140,8 @@ async fn subscription_property_events() {
         set("in_home_view", json!(true)).await;
     })
     .await;
-    let mut told = properties(&seen, "hamlet");
-    told.sort();
+    let mut received = properties(&seen, "hamlet");
+    received.sort();
     let expected = [
         "color",
         "in_home_view",
@@ -152,7 +152,7 @@ async fn subscription_property_events() {
         "push_notifications",
         "wildcard_mentions_notify",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(received, expected);
     assert_eq!(kinds(&seen, "iago"), [] as [&str; 0]);
     // Setting the current value sends the event again.
     let seen = verify(&t, &["iago", "hamlet"], async {
@@ -264,11 +264,11 @@ async fn user_group_events() {
         iago.call(Method::PATCH, &path, &[("deactivated", &false)]).ok().await;
     })
     .await;
-    let told = kinds(&seen, "polonius");
+    let received = kinds(&seen, "polonius");
     for kind in ["add", "update", "add_members", "remove_members", "add_subgroups", "remove_subgroups"] {
-        assert!(told.contains(&format!("user_group {kind}")), "{kind}: {told:?}");
+        assert!(received.contains(&format!("user_group {kind}")), "{kind}: {received:?}");
     }
-    assert!(!told.contains(&"user_group remove".to_owned()), "{told:?}");
+    assert!(!received.contains(&"user_group remove".to_owned()), "{received:?}");
 }
 
 #[tokio::test]

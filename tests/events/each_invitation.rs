@@ -25,8 +25,9 @@ async fn invitation_and_join_events() {
         iago.delete("/invites/multiuse/1", &[]).ok().await;
     })
     .await;
-    let told = |name: &str| kinds(&seen, name).into_iter().filter(|kind| kind == "invites_changed").count();
-    assert_eq!(ALL.map(told), [2, 0, 0, 0]);
+    let received =
+        |name: &str| kinds(&seen, name).into_iter().filter(|kind| kind == "invites_changed").count();
+    assert_eq!(ALL.map(received), [2, 0, 0, 0]);
     let event = seen["iago"].iter().find(|event| event["type"] == "invites_changed").expect("an event");
     let mut names: Vec<&String> = event.as_object().expect("an event").keys().collect();
     names.sort();

@@ -106,13 +106,14 @@ async fn move_topic_events() {
         edit(&iago, ids[2], &[("topic", &""), ("propagate_mode", &"change_one")]).await;
     })
     .await;
-    let told: Vec<&Value> = seen["hamlet"].iter().filter(|event| event["type"] == "update_message").collect();
-    let first = told[0];
+    let received: Vec<&Value> =
+        seen["hamlet"].iter().filter(|event| event["type"] == "update_message").collect();
+    let first = received[0];
     assert_eq!((&first["orig_subject"], &first["subject"]), (&json!("pens"), &json!("ink")));
     assert_eq!((&first["message_ids"], &first["propagate_mode"]), (&json!(ids[1..]), &json!("change_later")));
     assert!(first.get("new_stream_id").is_none() && first.get("content").is_none(), "{first}");
     assert_eq!((&first["topic_links"], &first["flags"]), (&json!([]), &json!(["mentioned"])));
-    assert_eq!(told[3]["subject"], "");
+    assert_eq!(received[3]["subject"], "");
     assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
 }
 
@@ -139,19 +140,19 @@ async fn move_to_public_channel_events() {
     let other = iago.create_channel("Rome").with(&othello).await;
     hamlet.flag("add", "starred", &[ids[1]]).await;
     let seen = verify(&t, &ALL, async { move_all(&iago, ids[0], &other).await }).await;
-    let told = seen["hamlet"].iter().find(|event| event["type"] == "update_message").expect("the move");
-    assert_eq!(told["new_stream_id"], json!(other.id));
-    assert_eq!((&told["stream_id"], &told["stream_name"]), (&json!(channel.id), &json!("Verona")));
-    assert_eq!((&told["orig_subject"], told.get("subject")), (&json!("pens"), None));
+    let received = seen["hamlet"].iter().find(|event| event["type"] == "update_message").expect("the move");
+    assert_eq!(received["new_stream_id"], json!(other.id));
+    assert_eq!((&received["stream_id"], &received["stream_name"]), (&json!(channel.id), &json!("Verona")));
+    assert_eq!((&received["orig_subject"], received.get("subject")), (&json!("pens"), None));
     // The guest has no access to the destination.
     assert_eq!(kinds(&seen, "polonius"), ["delete_message"]);
     let gone = &seen["polonius"][0];
     assert_eq!((&gone["message_ids"], &gone["stream_id"]), (&json!(ids), &json!(channel.id)));
     assert_eq!((&gone["topic"], &gone["message_type"]), (&json!("pens"), &json!("stream")));
     // For users subscribed to the destination only, the topic appears there.
-    let told = seen["othello"].iter().find(|event| event["type"] == "update_message").expect("the move");
-    assert_eq!((&told["new_stream_id"], &told["message_ids"]), (&json!(other.id), &json!(ids)));
-    assert_eq!(told["flags"], json!(["read"]));
+    let received = seen["othello"].iter().find(|event| event["type"] == "update_message").expect("the move");
+    assert_eq!((&received["new_stream_id"], &received["message_ids"]), (&json!(other.id), &json!(ids)));
+    assert_eq!(received["flags"], json!(["read"]));
 }
 
 /// Guests of the destination have no access to the source, and the name of a private channel must not reach users who
@@ -199,8 +200,9 @@ async fn user_topic_events_precede_move_event() {
     let seen = verify(&t, &ALL, async { edit(&iago, id, renamed).await }).await;
     assert_eq!(kinds(&seen, "iago"), ["user_topic", "user_topic", "update_message"]);
     let policies: Vec<_> = seen["iago"].iter().filter(|event| event["type"] == "user_topic").collect();
-    let told = |at: usize| (policies[at]["topic_name"].clone(), policies[at]["visibility_policy"].clone());
-    assert_eq!((told(0), told(1)), ((json!("pens"), json!(0)), (json!("ink"), json!(3))));
+    let received =
+        |at: usize| (policies[at]["topic_name"].clone(), policies[at]["visibility_policy"].clone());
+    assert_eq!((received(0), received(1)), ((json!("pens"), json!(0)), (json!("ink"), json!(3))));
 }
 
 #[tokio::test]
@@ -238,10 +240,13 @@ async fn delete_message_events() {
     })
     .await;
     assert_eq!(kinds(&seen, "polonius"), ["delete_message"; 2]);
-    let told = &seen["hamlet"];
-    assert_eq!((&told[0]["message_ids"], &told[0]["topic"]), (&json!([ids[1]]), &json!("pens")));
-    assert_eq!((&told[1]["message_type"], &told[1]["message_ids"]), (&json!("private"), &json!([dm])));
-    assert_eq!(told[2]["message_ids"], json!([ids[0], ids[2]]));
+    let received = &seen["hamlet"];
+    assert_eq!((&received[0]["message_ids"], &received[0]["topic"]), (&json!([ids[1]]), &json!("pens")));
+    assert_eq!(
+        (&received[1]["message_type"], &received[1]["message_ids"]),
+        (&json!("private"), &json!([dm]))
+    );
+    assert_eq!(received[2]["message_ids"], json!([ids[0], ids[2]]));
     assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
 }
 
@@ -258,10 +263,10 @@ async fn delete_event_reaches_deleter_outside_channel() {
     })
     .await;
     assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
-    let told = &seen["desdemona"];
+    let received = &seen["desdemona"];
     assert_eq!(kinds(&seen, "desdemona"), ["delete_message", "delete_message"]);
-    assert_eq!((&told[0]["message_ids"], &told[0]["topic"]), (&json!([ids[1]]), &json!("pens")));
-    assert_eq!(told[1]["message_ids"], json!([ids[0], ids[2]]));
+    assert_eq!((&received[0]["message_ids"], &received[0]["topic"]), (&json!([ids[1]]), &json!("pens")));
+    assert_eq!(received[1]["message_ids"], json!([ids[0], ids[2]]));
     // One event each, for users who starred the message as well as for subscribers.
     let id = hamlet.send(&channel, "stars", "x").await;
     desdemona.flag("add", "starred", &[id]).await;
@@ -320,8 +325,8 @@ async fn delete_events_without_bulk_capability() {
     iago.post(&format!("/streams/{}/delete_topic", channel.id), &[("topic_name", &"pens")]).ok().await;
     iago.send_direct(&[&hamlet], "and then").await;
     let events = plain.now().await;
-    let told: Vec<u64> = events.iter().filter_map(|event| event["message_id"].as_u64()).collect();
-    assert_eq!(told, ids);
+    let received: Vec<u64> = events.iter().filter_map(|event| event["message_id"].as_u64()).collect();
+    assert_eq!(received, ids);
     assert!(events.iter().all(|event| event.get("message_ids").is_none()), "{events:?}");
     // A client that acknowledges only part of them gets the rest again.
     let mut plain = hamlet.register().await;
@@ -331,9 +336,9 @@ async fn delete_events_without_bulk_capability() {
     let first = events.iter().find(|event| event["message_id"] == more[0]).unwrap();
     plain.last_event_id = first["id"].as_i64().unwrap();
     let again = plain.poll(true).await.ok();
-    let told: Vec<u64> =
+    let received: Vec<u64> =
         again["events"].as_array().unwrap().iter().filter_map(|event| event["message_id"].as_u64()).collect();
-    assert!(told.ends_with(&more[1..]), "{told:?}");
+    assert!(received.ends_with(&more[1..]), "{received:?}");
 }
 
 #[tokio::test]
@@ -354,14 +359,14 @@ async fn reaction_events() {
     assert_eq!(kinds(&seen, "iago"), ["reaction add", "reaction add", "reaction remove"]);
     assert_eq!(kinds(&seen, "polonius"), ["reaction add", "reaction remove"]);
     assert_eq!(kinds(&seen, "othello"), [] as [&str; 0]);
-    let mut told = seen["iago"][0].clone();
-    told.as_object_mut().unwrap().remove("id");
+    let mut received = seen["iago"][0].clone();
+    received.as_object_mut().unwrap().remove("id");
     let expected = json!({
         "type": "reaction", "op": "add", "message_id": ids[0], "user_id": hamlet.id, "emoji_name": "tada",
         "emoji_code": "1f389", "reaction_type": "unicode_emoji",
         "user": {"user_id": hamlet.id, "email": hamlet.api_email, "full_name": "King Hamlet"},
     });
-    assert_eq!(told, expected);
+    assert_eq!(received, expected);
 }
 
 #[tokio::test]
@@ -398,10 +403,10 @@ async fn realm_and_user_setting_events() {
         hamlet.call(Method::PATCH, "/settings", own).ok().await;
     })
     .await;
-    let told = kinds(&seen, "polonius");
-    assert!(told.contains(&"realm update_dict".to_owned()), "{told:?}");
-    assert!(told.contains(&"realm_user update".to_owned()), "{told:?}");
-    assert!(!told.contains(&"user_settings update".to_owned()), "{told:?}");
+    let received = kinds(&seen, "polonius");
+    assert!(received.contains(&"realm update_dict".to_owned()), "{received:?}");
+    assert!(received.contains(&"realm_user update".to_owned()), "{received:?}");
+    assert!(!received.contains(&"user_settings update".to_owned()), "{received:?}");
     let own = kinds(&seen, "hamlet");
     assert_eq!(own.iter().filter(|kind| *kind == "user_settings update").count(), 2, "{own:?}");
 }

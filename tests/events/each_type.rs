@@ -164,9 +164,9 @@ async fn unsubscribe_several_events() {
     })
     .await;
     for (name, other) in [("hamlet", &othello), ("othello", &hamlet)] {
-        let told = kinds(&seen, name);
-        let position = told.iter().position(|kind| kind == "subscription peer_remove");
-        let position = position.unwrap_or_else(|| panic!("{name}: {told:?}"));
+        let received = kinds(&seen, name);
+        let position = received.iter().position(|kind| kind == "subscription peer_remove");
+        let position = position.unwrap_or_else(|| panic!("{name}: {received:?}"));
         assert_eq!(seen[name][position]["user_ids"], json!([other.id]));
     }
 }

@@ -79,8 +79,11 @@ async fn new_bot_owner_gets_no_private_channel_access() {
     let body = iago.get(&format!("{path}/api_key"), &[]).ok().await;
     let taken = TestUser { key: body["api_key"].as_str().unwrap().to_owned(), ..bot.clone() };
     queue.person.key = taken.key.clone();
-    let told = queue.now().await;
-    assert_eq!((&told[0]["op"], &told[0]["subscriptions"][0]["name"]), (&json!("remove"), &json!("core")));
+    let received = queue.now().await;
+    assert_eq!(
+        (&received[0]["op"], &received[0]["subscriptions"][0]["name"]),
+        (&json!("remove"), &json!("core"))
+    );
     let own = taken.get("/users/me/subscriptions", &[]).ok().await["subscriptions"].clone();
     assert_eq!(own.as_array().unwrap().iter().map(|one| &one["name"]).collect::<Vec<_>>(), ["open"]);
     assert!(!json!(taken.messages(json!([])).await).to_string().contains("frobozz"));
@@ -103,9 +106,9 @@ async fn demotion_of_owner_demotes_bots() {
     rename().ok().await;
     let mut queue = iago.register().events(&["realm_user"]).await;
     set_role(&desdemona, &hamlet, 400).await;
-    let told = queue.now().await;
+    let received = queue.now().await;
     let roles: Vec<(&Value, &Value)> =
-        told.iter().map(|event| (&event["person"]["user_id"], &event["person"]["role"])).collect();
+        received.iter().map(|event| (&event["person"]["user_id"], &event["person"]["role"])).collect();
     assert_eq!(roles, [(&json!(hamlet.id), &json!(400)), (&json!(bot.id), &json!(400))]);
     let administrator =
         json!({"msg": "Must be an organization administrator", "code": "UNAUTHORIZED_PRINCIPAL"});

@@ -56,9 +56,9 @@ async fn unresolve_event_when_notice_is_deleted() {
     let mut queue = hamlet.register().modern().await;
     iago.edit(notice, &[("topic", &"lunch"), all]).ok().await;
     let events = queue.now().await;
-    let told: Vec<_> = events.iter().map(|event| (&event["type"], &event["message_ids"])).collect();
+    let received: Vec<_> = events.iter().map(|event| (&event["type"], &event["message_ids"])).collect();
     let (both, gone) = (json!([id, notice]), json!([notice]));
-    assert_eq!(told, [(&json!("update_message"), &both), (&json!("delete_message"), &gone)]);
+    assert_eq!(received, [(&json!("update_message"), &both), (&json!("delete_message"), &gone)]);
 }
 
 #[tokio::test]

@@ -111,15 +111,15 @@ async fn settings_command_user_settings() {
                 continue;
             }
             now = row.value(word);
-            let mut told = modern.now().await;
-            told.extend(older.now().await);
+            let mut received = modern.now().await;
+            received.extend(older.now().await);
             let about = |event: &&Value| {
                 let names = ["property", "setting_name", "notification_name"];
                 names.iter().any(|name| event[*name] == row.name.as_str())
             };
             let types: BTreeSet<&str> =
-                told.iter().filter(about).map(|event| event["type"].as_str().expect("a type")).collect();
-            assert_eq!(types, row.events.iter().map(String::as_str).collect(), "{}: {told:?}", row.name);
+                received.iter().filter(about).map(|event| event["type"].as_str().expect("a type")).collect();
+            assert_eq!(types, row.events.iter().map(String::as_str).collect(), "{}: {received:?}", row.name);
         }
     }
 }
@@ -148,9 +148,9 @@ async fn settings_command_realm_settings() {
                 continue;
             }
             now = row.value(word);
-            let told = queue.now().await;
-            let event = told.iter().find(|event| event["data"].get(&row.name).is_some());
-            let event = event.unwrap_or_else(|| panic!("{} is not told: {told:?}", row.name));
+            let received = queue.now().await;
+            let event = received.iter().find(|event| event["data"].get(&row.name).is_some());
+            let event = event.unwrap_or_else(|| panic!("{} is not received: {received:?}", row.name));
             assert_eq!(vec![event["type"].as_str().expect("a type")], row.events);
             assert_eq!(event["data"][&row.name], now);
         }

@@ -135,10 +135,10 @@ async fn deliveries_that_are_not_understood() {
         "code": "MISSING_HTTP_EVENT_HEADER",
     });
     post(&bot, "github", &to, &starred(false), None).await.refused(400, missing);
-    // The owner is told, once in five minutes.
-    let told = newest(&hamlet).await;
-    assert_eq!(told["sender_full_name"], "Notification Bot");
-    assert!(told["content"].as_str().unwrap().contains("X-GitHub-Event"), "{told}");
+    // The owner is notified, once in five minutes.
+    let received = newest(&hamlet).await;
+    assert_eq!(received["sender_full_name"], "Notification Bot");
+    assert!(received["content"].as_str().unwrap().contains("X-GitHub-Event"), "{received}");
     let broken = json!({
         "msg": "Unable to parse request: Did GitHub generate this event?", "webhook_name": "GitHub",
         "code": "ANOMALOUS_WEBHOOK_PAYLOAD",
@@ -151,7 +151,7 @@ async fn deliveries_that_are_not_understood() {
     }
     let unknown = json!({"msg": "Not Found", "code": "NOT_FOUND"});
     post(&bot, "no_such_service", &to, &json!({}), None).await.refused(404, unknown);
-    assert_eq!(newest(&hamlet).await, told);
+    assert_eq!(newest(&hamlet).await, received);
     drop(t);
 }
 
@@ -204,8 +204,8 @@ async fn keys_decide_who_sends() {
         send(vec![("api_key", bot.key.clone()), ("stream", name)]).await.ok();
     }
     assert_eq!(newest(&othello).await, before);
-    let told = newest(&hamlet).await;
-    assert_eq!(told["sender_full_name"], "Notification Bot", "{told}");
+    let received = newest(&hamlet).await;
+    assert_eq!(received["sender_full_name"], "Notification Bot", "{received}");
     // Nothing else works with the key in the URL, and with another method.
     let call = hamlet.get(&format!("/external/json?api_key={}", bot.key), &[]);
     assert_eq!(call.await.status, 405);

@@ -260,20 +260,20 @@ fn emit_update(
 }
 
 fn delete(state: &mut State, effects: &mut Effects, ids: &[u64], by: Who) {
-    let mut told: BTreeMap<Who, Vec<u64>> = BTreeMap::new();
+    let mut notified: BTreeMap<Who, Vec<u64>> = BTreeMap::new();
     for id in ids {
         for who in state.access_set(*id) {
-            told.entry(who).or_default().push(*id);
+            notified.entry(who).or_default().push(*id);
         }
     }
     // In a public topic, users who get an event of some messages could read all: one event for all is correct as well.
     if ids.iter().all(|id| state.is_public(*id)) {
-        told.values_mut().for_each(|told| *told = ids.to_vec());
+        notified.values_mut().for_each(|notified| *notified = ids.to_vec());
     }
-    if !told.contains_key(&by) {
+    if !notified.contains_key(&by) {
         effects.must.push((by, Event::Delete(ids.to_vec())));
     }
-    effects.must.extend(told.into_iter().map(|(who, ids)| (who, Event::Delete(ids))));
+    effects.must.extend(notified.into_iter().map(|(who, ids)| (who, Event::Delete(ids))));
     for id in ids {
         state.messages.remove(id);
         effects.touched.insert(*id);
@@ -485,9 +485,9 @@ fn emit_resolve_notice(
     if message.is_resolve_notice && state.now_secs - message.sent_secs <= UNDO_SECS {
         // Sent by the notification bot, so it is unread for the requester, too.
         let mut undone = Effects::default();
-        let told = state.access_set(last);
+        let notified = state.access_set(last);
         delete(state, &mut undone, &[last], 0);
-        undone.must.retain(|(one, _)| told.contains(one));
+        undone.must.retain(|(one, _)| notified.contains(one));
         effects.must.extend(undone.must);
         effects.touched.insert(last);
         return;

@@ -30,9 +30,9 @@ async fn push_notification_delivered_after_kill() {
     service.reply_always(StubReply::Ok("{}".to_owned()));
     service.take_received();
     let _server = start();
-    let mut told = Vec::new();
-    while !(told.contains(&first) && told.contains(&second)) {
+    let mut received = Vec::new();
+    while !(received.contains(&first) && received.contains(&second)) {
         let said = phone.decrypt(&service.next_request().await);
-        told.push(said["message_id"].as_u64().unwrap());
+        received.push(said["message_id"].as_u64().unwrap());
     }
 }

@@ -178,8 +178,7 @@ pub fn unavailable(failure: LdapFailure) -> ApiError {
         LdapFailure::Busy => DomainError::Overloaded.into(),
         LdapFailure::Unavailable(reason) => {
             tracing::error!(%reason, "the LDAP directory does not answer");
-            let msg =
-                "The directory that passwords are kept in cannot be reached at the moment; try again later";
+            let msg = "The LDAP directory cannot be reached at the moment; try again later";
             ApiError::retry_later(Code::LDAP_UNAVAILABLE, msg, 5.0)
         }
     }

@@ -155,17 +155,17 @@ async fn create_channel_announcement() {
     let news = iago.create_channel("news").with(&hamlet).await;
     let chosen: Params<'_> = &[("new_stream_announcements_stream_id", &news.id)];
     iago.call(reqwest::Method::PATCH, "/realm", chosen).ok().await;
-    let told = json!([["channel", "news"], ["topic", "new channels"]]);
+    let received = json!([["channel", "news"], ["topic", "new channels"]]);
     hamlet.create_channel("quiet").await;
     hamlet.create_channel("Verona").set("announce", json!(true)).await;
-    let messages = iago.messages(told.clone()).await;
+    let messages = iago.messages(received.clone()).await;
     assert_eq!(messages.len(), 1);
     let path = format!("/messages/{}", messages[0]["id"]);
     let raw = iago.get(&path, &[("apply_markdown", &false)]).ok().await["message"]["content"].clone();
     assert_eq!(raw, format!("@_**King Hamlet|{}** created a new channel #**Verona**.", hamlet.id));
     assert_eq!(messages[0]["flags"], json!([]));
     // The creator has read the announcement.
-    assert_eq!(hamlet.messages(told).await[0]["flags"], json!(["read"]));
+    assert_eq!(hamlet.messages(received).await[0]["flags"], json!(["read"]));
 }
 
 #[tokio::test]

@@ -35,7 +35,7 @@ type Case = (&'static str, Value, Value, Option<&'static str>);
 
 /// Changes one property after another, and compares the channel and its newest notice each time.
 async fn change_each(owner: &TestUser, reader: &TestUser, mut channel: Channel, cases: Vec<Case>) {
-    let mut told = Vec::new();
+    let mut received = Vec::new();
     for (name, value, expected, notice) in cases {
         let text = value.as_str().map_or(value.to_string(), str::to_owned);
         let body = patch(owner, &channel, &[(name, &text)]).ok().await;
@@ -45,19 +45,19 @@ async fn change_each(owner: &TestUser, reader: &TestUser, mut channel: Channel, 
         for (key, value) in expected.as_object().expect("properties") {
             assert_eq!(&after[key], value, "{name}: {key}");
         }
-        told.extend(notice.map(|text| format!("@_**{}|{}** {text}", owner.full_name, owner.id)));
-        assert_eq!(notices(reader, &channel).await, told, "{name}");
+        received.extend(notice.map(|text| format!("@_**{}|{}** {text}", owner.full_name, owner.id)));
+        assert_eq!(notices(reader, &channel).await, received, "{name}");
         // Setting the same value again is no change and sends no notice.
         if !["new_name", "can_send_message_group"].contains(&name) {
             patch(owner, &channel, &[(name, &text)]).ok().await;
-            assert_eq!(notices(reader, &channel).await, told, "{name}");
+            assert_eq!(notices(reader, &channel).await, received, "{name}");
         }
     }
     // Notices of changes are unread for the user who made them; that of the creation is read.
     let unread = |messages: Vec<Value>| messages.iter().filter(|m| m["flags"] == json!([])).count();
     let narrow = json!([["channel", channel.name]]);
-    assert_eq!(unread(owner.messages(narrow.clone()).await), told.len());
-    assert_eq!(unread(reader.messages(narrow).await), told.len() + 1);
+    assert_eq!(unread(owner.messages(narrow.clone()).await), received.len());
+    assert_eq!(unread(reader.messages(narrow).await), received.len() + 1);
 }
 
 #[tokio::test]

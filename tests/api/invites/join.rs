@@ -93,9 +93,9 @@ async fn join_applies_invitation_role_channels_and_groups() {
     assert_eq!(welcome[1], "<p>Ahoy, <em>captain</em>!</p>");
     let mention =
         format!("<span class=\"user-mention silent\" data-user-id=\"{}\">Ada Lovelace</span>", ada.id);
-    let told = from_bot(&iago, "Notification Bot").await;
+    let received = from_bot(&iago, "Notification Bot").await;
     let expected = format!("<p>{mention} accepted your invitation to join Zulip!</p>");
-    assert_eq!(told.last(), Some(&expected));
+    assert_eq!(received.last(), Some(&expected));
     let notice = iago.messages(json!([["channel", "news"], ["topic", "signups"]])).await;
     let content = notice.last().expect("a notice")["content"].clone();
     assert_eq!(content, format!("<p>{mention} joined this organization.</p>"));

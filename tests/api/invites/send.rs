@@ -24,8 +24,8 @@ async fn send_invites_one_link_per_address() {
         "Ada Lovelace <ada@x.example>, bob@x.example\n\"Cee, C.\" <cee@x.example>\r\nADA@x.example,";
     let done = invite(&hamlet, addresses, &[("invite_expires_in_minutes", &60)]).ok().await;
     assert_eq!(done, json!({"result": "success", "msg": ""}));
-    for (queue, told) in queues.iter_mut().zip([1, 1, 0]) {
-        assert_eq!(kinds(queue).await, vec!["invites_changed"; told], "administrators and the inviter");
+    for (queue, received) in queues.iter_mut().zip([1, 1, 0]) {
+        assert_eq!(kinds(queue).await, vec!["invites_changed"; received], "administrators and the inviter");
     }
     let mut links = Vec::new();
     for address in ["ada@x.example", "bob@x.example", "cee@x.example"] {

@@ -55,8 +55,8 @@ async fn delete_topic_event_per_batch() {
     }
     let mut queue = iago.register().modern().events(&["delete_message"]).await;
     delete_topic(&iago, &verona, "lunch").ok().await;
-    let told: Vec<_> = queue.now().await.iter().map(|event| event["message_ids"].clone()).collect();
-    assert_eq!(told, [json!(ids[50..]), json!(ids[..50])]);
+    let received: Vec<_> = queue.now().await.iter().map(|event| event["message_ids"].clone()).collect();
+    assert_eq!(received, [json!(ids[50..]), json!(ids[..50])]);
 }
 
 #[tokio::test]

@@ -48,13 +48,13 @@ async fn move_one_later_or_all() {
     assert_eq!(in_topic(&iago, &verona, "one").await, [ids[1], ids[3], ids[4]]);
     let moved = one(&iago, ids[3]).await;
     assert_eq!(moved["subject"], "one");
-    let told: Vec<(&Value, &Value)> = moved["edit_history"]
+    let received: Vec<(&Value, &Value)> = moved["edit_history"]
         .as_array()
         .expect("a history")
         .iter()
         .map(|entry| (&entry["prev_topic"], &entry["topic"]))
         .collect();
-    assert_eq!(told, [(&json!("later"), &json!("one")), (&json!("LUNCH"), &json!("later"))]);
+    assert_eq!(received, [(&json!("later"), &json!("one")), (&json!("LUNCH"), &json!("later"))]);
     assert!(moved["last_moved_timestamp"].is_u64() && moved.get("last_edit_timestamp").is_none());
 }
 

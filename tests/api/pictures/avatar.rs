@@ -129,6 +129,6 @@ async fn avatar_default_is_generated() {
     othello.upload("/users/me/avatar", &[], &[("a.png", png())]).ok().await;
     othello.delete("/users/me/avatar", &[]).ok().await;
     othello.send(&channel, "t", "again").await;
-    let told = json!(queue.now().await).to_string();
-    assert!(told.contains("/default/") && !told.contains("gravatar.com"), "{told}");
+    let received = json!(queue.now().await).to_string();
+    assert!(received.contains("/default/") && !received.contains("gravatar.com"), "{received}");
 }

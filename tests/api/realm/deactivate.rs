@@ -16,12 +16,12 @@ async fn deactivated_realm_refuses_requests() {
     let mut queue = hamlet.register().await;
     let waiting = t.hold_poll(&queue).await;
     desdemona.post("/realm/deactivate", &[]).ok().await;
-    let told = waiting.await.expect("a poll").ok()["events"].clone();
-    let event = &told[0];
+    let received = waiting.await.expect("a poll").ok()["events"].clone();
+    let event = &received[0];
     assert_eq!(
         (&event["type"], &event["op"], &event["realm_id"]),
         (&json!("realm"), &json!("deactivated"), &json!(t.realm().id().0)),
-        "{told}"
+        "{received}"
     );
     for who in [&desdemona, &hamlet] {
         who.get("/users/me", &[]).refused(401, closed()).await;

@@ -57,14 +57,14 @@ async fn update_realm_settings_events() {
         "direct_message_permission_group": listed,
         "can_resolve_topics_group": moderators,
     });
-    let mut told = json!({});
+    let mut received = json!({});
     for event in queue.now().await {
         assert_eq!((&event["type"], &event["op"]), (&json!("realm"), &json!("update_dict")));
-        told.as_object_mut().unwrap().extend(event["data"].as_object().unwrap().clone());
+        received.as_object_mut().unwrap().extend(event["data"].as_object().unwrap().clone());
     }
     let fresh = polonius.register().await.state;
     for (name, value) in expected.as_object().unwrap() {
-        assert_eq!(&told[name], value, "{name}");
+        assert_eq!(&received[name], value, "{name}");
         assert_eq!(&fresh[format!("realm_{name}")], value, "{name}");
     }
 }

@@ -74,10 +74,10 @@ async fn topic_policy_concurrent_changes_converge() {
         tokio::join!(set(1), set(2), set(3), set(0), set(1));
         let before = policies(&hamlet).await;
         let last = queue.now().await.pop();
-        let told = last.map(|event| event["visibility_policy"].clone());
+        let received = last.map(|event| event["visibility_policy"].clone());
         let shown = before.first().map_or(json!(0), |own| own[2].clone());
-        if let Some(told) = told {
-            assert_eq!(told, shown);
+        if let Some(received) = received {
+            assert_eq!(received, shown);
         }
     }
 }

@@ -53,10 +53,13 @@ async fn email_change_confirmed_by_link_sends_events() {
         .get("/users/me", &[])
         .await
         .refused(401, json!({"msg": "Invalid API key", "code": "UNAUTHORIZED"}));
-    let told: Vec<Value> = queue.now().await.into_iter().map(|event| event["person"].clone()).collect();
+    let received: Vec<Value> = queue.now().await.into_iter().map(|event| event["person"].clone()).collect();
     let address = json!({"user_id": hamlet.id, "delivery_email": "Hamlet@Elsinore.example"});
-    assert!(told.contains(&address), "{told:?}");
-    assert!(told.iter().any(|person| person.get("avatar_url").is_some()), "another picture: {told:?}");
+    assert!(received.contains(&address), "{received:?}");
+    assert!(
+        received.iter().any(|person| person.get("avatar_url").is_some()),
+        "another picture: {received:?}"
+    );
 
     let notice = smtp.wait_for(2).await.remove(1);
     assert_eq!(notice.to, hamlet.email);

@@ -54,16 +54,16 @@ async fn settings_event_per_setting() {
     let params: Vec<Param<'_>> = texts.iter().map(|(name, text)| (*name, text as _)).collect();
     let body = hamlet.call(Method::PATCH, "/settings", &params).ok().await;
     assert_eq!(fields(&body), Vec::<&str>::new());
-    let mut told: Vec<(String, Value)> = Vec::new();
+    let mut received: Vec<(String, Value)> = Vec::new();
     for event in queue.now().await {
         assert_eq!((&event["type"], &event["op"]), (&json!("user_settings"), &json!("update")));
-        told.push((event["property"].as_str().unwrap().to_owned(), event["value"].clone()));
+        received.push((event["property"].as_str().unwrap().to_owned(), event["value"].clone()));
     }
     let mut expected: Vec<(String, Value)> =
         changes.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    told.sort_by(|a, b| a.0.cmp(&b.0));
+    received.sort_by(|a, b| a.0.cmp(&b.0));
     expected.sort_by(|a, b| a.0.cmp(&b.0));
-    assert_eq!(told, expected);
+    assert_eq!(received, expected);
     let after = settings(&hamlet).await;
     for (name, value) in &changes {
         assert_eq!(&after[name], value, "{name}");
@@ -199,8 +199,8 @@ async fn settings_email_visibility_events() {
     let [hamlet, cordelia, iago] = t.users(["hamlet", "cordelia", "iago"]);
     let mut queue = cordelia.register().modern().events(&["realm_user"]).await;
     hamlet.call(Method::PATCH, "/settings", &[("email_address_visibility", &3)]).ok().await;
-    let told: Vec<Value> = queue.now().await.into_iter().map(|event| event["person"].clone()).collect();
-    assert!(told.contains(&json!({"user_id": hamlet.id, "delivery_email": null})), "{told:?}");
+    let received: Vec<Value> = queue.now().await.into_iter().map(|event| event["person"].clone()).collect();
+    assert!(received.contains(&json!({"user_id": hamlet.id, "delivery_email": null})), "{received:?}");
     let path = format!("/users/{}", hamlet.id);
     assert_eq!(cordelia.get(&path, &[]).ok().await["user"]["delivery_email"], Value::Null);
     assert_eq!(iago.get(&path, &[]).ok().await["user"]["delivery_email"], hamlet.email);
@@ -258,13 +258,13 @@ async fn settings_unchanged_value_still_sends_event() {
     for _ in 0..2 {
         let both: Params<'_> = &[("twenty_four_hour_time", &true), ("starred_message_counts", &true)];
         hamlet.patch("/settings", both).ok().await;
-        let mut told: Vec<(Value, Value)> = Vec::new();
+        let mut received: Vec<(Value, Value)> = Vec::new();
         for _ in 0..2 {
             let event = queue.next().await;
-            told.push((event["property"].clone(), event["value"].clone()));
+            received.push((event["property"].clone(), event["value"].clone()));
         }
-        told.sort_by_key(|(name, _)| name.to_string());
+        received.sort_by_key(|(name, _)| name.to_string());
         let setting = |name| (json!(name), json!(true));
-        assert_eq!(told, [setting("starred_message_counts"), setting("twenty_four_hour_time")]);
+        assert_eq!(received, [setting("starred_message_counts"), setting("twenty_four_hour_time")]);
     }
 }
