@@ -163,10 +163,10 @@ impl Certificate {
         metrics::gauge!("millstream_tls_certificate_ends_seconds").set(end.as_second() as f64);
         match validity.at(Timestamp::now()) {
             Usable::Ended => {
-                tracing::warn!(%file, %end, "the certificate has ended; renew it: clients refuse it")
+                tracing::warn!(%file, %end, "the certificate has expired and clients refuse it; renew it")
             }
             Usable::EndsSoon => {
-                tracing::warn!(%file, %end, "the certificate ends in less than {DAYS_WARN} days; renew it");
+                tracing::warn!(%file, %end, "the certificate expires in less than {DAYS_WARN} days; renew it");
             }
             Usable::NotYet => {
                 let start = validity.start;

@@ -46,7 +46,7 @@ impl BackgroundThreads {
             // The last owner of the server may be one of its threads.
             let is_own = thread.thread().id() == std::thread::current().id();
             if !is_own && thread.join().is_err() {
-                tracing::error!("a thread of background work panicked");
+                tracing::error!("a thread that maintains the data folder panicked");
             }
         }
     }

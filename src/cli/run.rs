@@ -52,7 +52,7 @@ pub fn run_until_stopped(
         tokio::select! {
             stopped = running.stop() => stopped?,
             signal = signals.stop() => {
-                tracing::warn!(signal = signal.name(), "stopped without waiting for requests");
+                tracing::warn!(signal = signal.name(), "stopped by a second signal, without waiting for requests");
                 return Err(CliError::Interrupted(signal));
             }
         }

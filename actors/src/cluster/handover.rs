@@ -39,14 +39,16 @@ impl Server {
                     slot,
                     target,
                     millis = start.elapsed().as_millis(),
-                    "slot given to another node"
+                    "slot handed over to another node"
                 );
             }
-            Ok(Ok(false)) => tracing::warn!(slot, target, "the slot could not be given; it stays here"),
-            Ok(Err(error)) => {
-                tracing::warn!(slot, target, %error, "it is unknown whether the slot was given")
+            Ok(Ok(false)) => {
+                tracing::warn!(slot, target, "a slot could not be handed over; this node keeps it")
             }
-            Err(error) => tracing::error!(slot, %error, "the slot could not be given"),
+            Ok(Err(error)) => {
+                tracing::warn!(slot, target, %error, "it is unknown whether a slot was handed over; the database has its owner")
+            }
+            Err(error) => tracing::error!(slot, %error, "a slot could not be handed over"),
         }
         for realm in &realms {
             cluster.in_flight.open(*realm);
@@ -127,7 +129,7 @@ impl Server {
         let Some(cluster) = self.cluster().cloned() else { return };
         let left = tokio::task::spawn_blocking(move || cluster.control.leave(&cluster.own)).await;
         if let Ok(Err(error)) = left {
-            tracing::warn!(%error, "the lease could not be ended; the others wait until it is over");
+            tracing::warn!(%error, "the lease could not be ended; the other nodes wait until it expires");
         }
     }
 }

@@ -113,7 +113,7 @@ impl Cluster {
         let registered = self.control.register(&self.options.node, &self.options.advertise, RECORDS);
         self.own = registered.map_err(|error| failed(&error))?;
         let Identity { name, incarnation } = &self.own;
-        tracing::info!(cluster = self.control.name(), node = name, incarnation, "joined");
+        tracing::info!(cluster = self.control.name(), node = name, incarnation, "joined the cluster");
         Ok(())
     }
 

@@ -200,7 +200,7 @@ impl Server {
             let slot = table.slot_of(id.0);
             // What is not in the tables yet was just made.
             if slot.is_some_and(|slot| !cluster.owns(slot) && !cluster.busy.lock().contains(&slot.slot)) {
-                tracing::warn!(realm = %id, "the organization is not this node's any more; it is closed");
+                tracing::warn!(realm = %id, "the organization belongs to another node now; it is closed here");
                 self.stop_realm(cluster, id, false).await;
             }
         }
@@ -216,7 +216,7 @@ impl Server {
                 let asked =
                     tokio::task::spawn_blocking(move || own.control.request_move(slot, &target)).await;
                 if let Ok(Err(error)) = asked {
-                    tracing::warn!(slot, %error, "the slot cannot be moved yet");
+                    tracing::warn!(slot, %error, "a slot cannot be moved yet; it is tried again");
                 }
             }),
         }
@@ -247,7 +247,7 @@ impl Server {
             own.control.note_prepared(&own.own, slot).map_err(|error| error.to_string())
         });
         if let Ok(Err(error)) = prepared.await {
-            tracing::error!(slot, error, "the slot cannot be moved here");
+            tracing::error!(slot, error, "a slot cannot be moved to this node");
             tokio::time::sleep(TICK).await;
         }
     }
@@ -269,13 +269,13 @@ impl Server {
                 Ok(Ok(taken)) if taken.is_empty() => tokio::time::sleep(TICK).await,
                 Ok(Ok(taken)) => {
                     metrics::counter!("millstream_cluster_takeovers_total").increment(taken.len() as u64);
-                    tracing::info!(slots = taken.len(), "slots without an owner taken");
+                    tracing::info!(slots = taken.len(), "slots without an owner were taken over");
                 }
                 Ok(Err(error)) => {
                     let error: PgError = error;
-                    tracing::warn!(%error, "slots could not be taken");
+                    tracing::warn!(%error, "slots without an owner could not be taken over");
                 }
-                Err(error) => tracing::error!(%error, "slots could not be taken"),
+                Err(error) => tracing::error!(%error, "slots without an owner could not be taken over"),
             }
         });
     }

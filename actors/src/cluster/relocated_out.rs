@@ -41,7 +41,7 @@ impl Server {
             let (server, own) = (self.clone(), cluster.clone());
             cluster.run(relocated_out.slot, async move {
                 server.stop_between_requests(&own, &[id]).await;
-                tracing::info!(realm = %id, "the organization is carried to a data folder; it is closed here");
+                tracing::info!(realm = %id, "the organization is being moved to a data folder; it is closed here");
                 if is_asked {
                     note_closed(&own, id).await;
                 }
@@ -55,7 +55,11 @@ async fn note_closed(cluster: &Arc<Cluster>, realm: RealmId) {
     let own = cluster.clone();
     match tokio::task::spawn_blocking(move || own.control.note_closed(realm.0)).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%realm, %error, "the others do not know yet that it is closed"),
-        Err(error) => tracing::error!(%realm, %error, "the others do not know yet that it is closed"),
+        Ok(Err(error)) => {
+            tracing::warn!(%realm, %error, "the database does not show yet that the organization is closed here")
+        }
+        Err(error) => {
+            tracing::error!(%realm, %error, "the database does not show yet that the organization is closed here")
+        }
     }
 }

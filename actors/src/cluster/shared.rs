@@ -92,7 +92,7 @@ impl Cluster {
             Err(error) => tracing::warn!(%error, "the files that all nodes share cannot be used"),
         };
         if std::thread::scope(|scope| scope.spawn(leave).join()).is_err() {
-            tracing::error!("the mark of this node could not be left");
+            tracing::error!("the marker file of this node could not be written to the shared files");
         }
     }
 

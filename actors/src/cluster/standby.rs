@@ -168,8 +168,12 @@ impl Standbys {
         self.noted_at = Some(Instant::now());
         match noted {
             Ok(Ok(())) => self.noted = lags,
-            Ok(Err(error)) => tracing::warn!(%error, "the state of standbys could not be noted"),
-            Err(error) => tracing::error!(%error, "the state of standbys could not be noted"),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the state of standbys could not be recorded in the database")
+            }
+            Err(error) => {
+                tracing::error!(%error, "the state of standbys could not be recorded in the database")
+            }
         }
     }
 }

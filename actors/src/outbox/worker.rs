@@ -175,7 +175,7 @@ impl Worker {
             tries,
             why,
             again_in_secs = wait_millis / 1000,
-            "not delivered"
+            "not delivered yet; the delivery is retried"
         );
         let next = Timestamp(self.realm.clock.now().0.saturating_add(wait_millis));
         self.realm.outbox.attempts.failed(job.id, tries, why, next);

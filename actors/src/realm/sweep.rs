@@ -36,7 +36,9 @@ impl RealmActor {
             actor.is_sweeping = false;
             match outcome {
                 Ok(()) | Err(DomainError::Stopping) => {}
-                Err(error) => tracing::warn!(%error, "the sweep was interrupted; the next one continues"),
+                Err(error) => {
+                    tracing::warn!(%error, "the hourly cleanup was interrupted; the next one continues")
+                }
             }
         });
         ctx.spawn(ended);

@@ -284,7 +284,7 @@ impl Committer {
             let Some(first) = batch.front() else { break };
             let realm = first.realm.clone();
             if let Err(error) = self.publish(&realm, batch) {
-                tracing::error!(%error, "durable frames cannot be published");
+                tracing::error!(%error, "changes that are on disk cannot be applied to memory");
                 self.pause(Pause::TreesFailed, false);
                 break;
             }

@@ -185,7 +185,7 @@ pub async fn run<T: Send + 'static>(
     match web::block(read).await {
         Ok(result) => Ok(result?),
         Err(error) => {
-            tracing::error!(%error, "a read of messages was cancelled");
+            tracing::error!(%error, "reading messages for a response was cancelled");
             Err(ApiError::internal())
         }
     }

@@ -53,7 +53,7 @@ pub async fn delete(app: App, caller: Caller, Path(id): Path<u32>, _: Params<()>
     if let Some(name) = export_blob(&path)
         && let Err(error) = app.blobs.delete(&name).await
     {
-        tracing::warn!(%error, "the file of a deleted export is left for the sweep");
+        tracing::warn!(%error, "the file of a deleted export could not be removed; the next cleanup of unused files removes it");
     }
     reply_ok()
 }

@@ -68,7 +68,7 @@ impl From<DomainError> for ApiError {
             DomainError::Stopping => Self::stopping(),
             DomainError::Storage(reason) => {
                 // Details are logged only.
-                tracing::error!(%reason, "a request failed because of the storage");
+                tracing::error!(%reason, "a request failed because stored data could not be read or written");
                 Self::storage_unavailable()
             }
             DomainError::Paused(pause) => Self::paused(pause),

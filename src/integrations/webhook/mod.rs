@@ -138,7 +138,7 @@ async fn with_known_formulas(text: String) -> String {
     }
     let formulas = text.clone();
     if tokio::task::spawn_blocking(move || prepare_formulas(&formulas)).await.is_err() {
-        tracing::warn!("the formulas of a response could not be rendered");
+        tracing::warn!("the formulas in the response of an outgoing webhook could not be rendered");
     }
     text
 }

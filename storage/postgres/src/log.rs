@@ -205,7 +205,7 @@ impl RealmLog for PgLog {
         self.shared.gate.lock().is_closed = true;
         self.shared.queued.notify_one();
         if let Err(error) = self.drain() {
-            tracing::error!(%error, "the log was closed before everything was stored");
+            tracing::error!(%error, "the log in the database was closed before everything was stored");
         }
     }
 }

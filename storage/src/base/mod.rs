@@ -158,7 +158,7 @@ impl Bases {
         fs::rename(&unfinished, &path)
             .map_err(|source| StoreError::io("cannot rename", &unfinished, source))?;
         sync_folder(&self.folder)?;
-        tracing::info!(realm = %self.realm, sequence = upto, bytes = written.0, rows = written.1, "base written");
+        tracing::info!(realm = %self.realm, sequence = upto, bytes = written.0, rows = written.1, "base of the journal written");
         Ok(true)
     }
 

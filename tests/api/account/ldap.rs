@@ -154,7 +154,7 @@ async fn ldap_and_local_passwords() {
 #[tokio::test]
 async fn server_settings_list_ldap_authentication() {
     let Some(slapd) = Slapd::start(&[]) else { return };
-    let told = async |plan: TestServerBuilder| {
+    let received = async |plan: TestServerBuilder| {
         let t = plan.start().await;
         let settings = t.anonymous().get("/server_settings", &[]).ok().await;
         let methods = &settings["authentication_methods"];
@@ -167,10 +167,10 @@ async fn server_settings_list_ldap_authentication() {
         [of("password"), of("email"), of("ldap"), formats]
     };
     let plan = TestServer::builder;
-    assert_eq!(told(plan()).await, [true, true, false, true]);
-    assert_eq!(told(with(plan(), &slapd.url)).await, [true, true, true, false]);
+    assert_eq!(received(plan()).await, [true, true, false, true]);
+    assert_eq!(received(with(plan(), &slapd.url)).await, [true, true, true, false]);
     let directory_alone = with(plan(), &slapd.url).set("login.password", false);
-    assert_eq!(told(directory_alone).await, [true, false, true, false]);
+    assert_eq!(received(directory_alone).await, [true, false, true, false]);
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn ldap_login_rate_limit_after_five_failures() {
 #[tokio::test]
 async fn ldap_unavailable_or_hanging_is_503_and_blocks_no_other_request() {
     let Some(mut slapd) = Slapd::start(&PEOPLE) else { return };
-    let msg = "The directory that passwords are kept in cannot be reached at the moment; try again later";
+    let msg = "The LDAP directory cannot be reached at the moment; try again later";
     let unavailable = json!({"code": "LDAP_UNAVAILABLE", "msg": msg, "retry-after": 5.0});
     let t = with(TestServer::builder(), &slapd.url).set("ldap.bind_password", "wrong").start().await;
     login(&t.anonymous(), "ada", "ada (secret) *").await.refused(503, unavailable.clone());

@@ -28,7 +28,7 @@ impl Committer {
             if let Some(shared) = stored.front().map(|first| first.realm.clone())
                 && let Err(error) = self.publish(&shared, stored)
             {
-                tracing::error!(%error, "durable frames cannot be published");
+                tracing::error!(%error, "changes that are on disk cannot be applied to memory");
             }
             self.remove_realm(realm);
             refuse(lost);

@@ -95,7 +95,7 @@ mod tests {
                 "animated": format == ThumbnailFormat::Animated,
             })
         });
-        let told: Value = serde_json::from_str(THUMBNAIL_FORMATS).unwrap();
-        assert_eq!(told, json!(made));
+        let shown: Value = serde_json::from_str(THUMBNAIL_FORMATS).unwrap();
+        assert_eq!(shown, json!(made));
     }
 }
