@@ -56,7 +56,7 @@ impl Permit {
     ) -> Result<T, WorkError> {
         let (answer, done) = oneshot::channel();
         let thread = std::thread::Builder::new().name("background".into()).spawn(move || {
-            give_way();
+            use_lowest_priority();
             let result = work();
             drop(self.0);
             // The caller may have stopped waiting.
@@ -72,7 +72,7 @@ impl Permit {
 
 /// Lowers the priority of this thread below all others, so that it uses idle cores only. Only Linux has such a
 /// policy; other systems use the lowest priority.
-fn give_way() {
+fn use_lowest_priority() {
     #[cfg(target_os = "linux")]
     let done = {
         let idle = ThreadSchedulePolicy::Normal(NormalThreadSchedulePolicy::Idle);

@@ -274,7 +274,7 @@ async fn seed(
 ) -> Result<(), ServeError> {
     mark_folder(&setup.config.data, true)?;
     // In a cluster another node may have made it.
-    if actors.is_placed_away("") {
+    if actors.exists_elsewhere("") {
         return Ok(());
     }
     let seed = &tools.seed;
@@ -290,7 +290,7 @@ async fn seed(
             let kept = tools.kept_seeds.write(None, seed);
             kept.map_err(|reason| ServeError::Mark { path: path.clone(), reason })?;
             match new_seeded(actors, "", seed).await {
-                Err(_) if actors.is_made_away("").await => return Ok(()),
+                Err(_) if actors.is_created_elsewhere("").await => return Ok(()),
                 made => made?,
             }
         }

@@ -1,7 +1,7 @@
 //! Work on the data folder in the background: checkpoints, and verifying the sealed parts of the journal.
 
 use crate::error::DomainError;
-use crate::opening::ends_away;
+use crate::opening::ends_of_unserved;
 use crate::server::Server;
 use crate::upkeep::{CHECKPOINT_BYTES_PER_SEC, wait};
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ impl Server {
 
     /// Writes last checkpoints and closes the trees, once nothing changes them any more.
     pub(crate) fn close_folder(&self) {
-        let mut ends = ends_away(&self.folder, |realm| self.log_of(realm));
+        let mut ends = ends_of_unserved(&self.folder, |realm| self.log_of(realm));
         for realm in self.realms() {
             let view = realm.shared.view.read();
             let (sequence, stored) = (view.progress.sequence.0, view.recent.stored_sequence().0);

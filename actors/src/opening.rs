@@ -114,14 +114,14 @@ fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Star
     if messages < REBUILD_MESSAGES_MIN && !has_trees(folder) {
         return Ok(None);
     }
-    let mut ends = ends_away(folder, |realm| logs[placement.shard(realm)].0.clone());
+    let mut ends = ends_of_unserved(folder, |realm| logs[placement.shard(realm)].0.clone());
     ends.extend(found.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)));
     folder.check_ends(&ends)?;
     Ok(Some(found))
 }
 
 /// The last frames that the journals have of organizations that are not served from this folder.
-pub(crate) fn ends_away(
+pub(crate) fn ends_of_unserved(
     folder: &DataFolder,
     log_of: impl Fn(RealmId) -> Arc<dyn RealmLog>,
 ) -> BTreeMap<RealmId, u64> {

@@ -24,7 +24,7 @@ use crate::health::{Pause, StorageHealth, StorageStatus};
 use crate::login::{Credentials, KeyHash};
 use crate::mailbox::BoundedMailbox;
 use crate::notifications::{Notifications, Reader};
-use crate::opening::{OpenLog, ends_away, report_away};
+use crate::opening::{OpenLog, ends_of_unserved, report_away};
 use crate::options::Options;
 use crate::outbox::{DeliveryThreads, Outbox, Worker};
 use crate::placement::Placement;
@@ -184,7 +184,7 @@ impl Server {
             Some(started) => started,
             None => self.load_realms()?,
         };
-        let mut ends = ends_away(&self.folder, |realm| self.log_of(realm));
+        let mut ends = ends_of_unserved(&self.folder, |realm| self.log_of(realm));
         ends.extend(opened.iter().map(|realm| (realm.view.realm(), realm.opened.last_sequence)));
         self.folder.check_ends(&ends)?;
         report_away(&self.folder);

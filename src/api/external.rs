@@ -176,7 +176,7 @@ fn unsupported(integration: &Integration, event: &str) -> HandlerResult {
 }
 
 /// Sends the message to the channel in the URL; without one directly to the owner of the bot. A channel that does not exist is
-/// no error for the service: the owner of the bot was told.
+/// no error for the service: the owner of the bot is notified instead.
 async fn deliver(
     app: &App,
     caller: &Caller,

@@ -4,7 +4,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::time::Duration;
 
-/// The server accepts requests. From here on the watchdog is told that it is alive, by the thread that waits for signals.
+/// The server accepts requests. From here on the thread that waits for signals reports to systemd's watchdog.
 pub fn ready() {
     send("READY=1");
     if let Some(interval) = watchdog_interval(std::env::var("WATCHDOG_USEC").ok().as_deref()) {

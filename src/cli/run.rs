@@ -101,7 +101,7 @@ async fn wait_for_stop(
     }
 }
 
-/// Executes a request of the operator; what takes long goes on when this returns.
+/// Executes a request of the operator; long work continues after this returns.
 fn execute(
     request: AdminRequest,
     answer: AnswerSender,
@@ -130,7 +130,7 @@ fn execute(
             return;
         }
     };
-    // The client may have gone.
+    // The client may have disconnected.
     drop(answer.send(done));
 }
 

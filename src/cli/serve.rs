@@ -79,7 +79,7 @@ fn unfinished_import(import: &UnfinishedImport) -> String {
     )
 }
 
-/// What to do on a server without an organization, which goes on running.
+/// What to do on a server without an organization, which keeps running.
 fn no_organization(data: &Path) -> String {
     format!(
         "\nThere is no organization yet. Create one from another terminal, while the server runs:\n\n  \

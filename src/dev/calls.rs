@@ -145,7 +145,7 @@ pub struct CallLog(Mutex<State>);
 #[derive(Default)]
 struct State {
     newest_id: u64,
-    /// Boxed: a record is handed on several times.
+    /// Boxed: a record is moved between functions several times.
     calls: VecDeque<Box<RecordedCall>>,
     /// Dropped ones, to be used again.
     #[expect(clippy::vec_box, reason = "a record moves between the lists without being copied")]

@@ -47,7 +47,7 @@ impl Call<'_> {
         self.request.headers().get(name)?.to_str().ok()
     }
 
-    /// The value of a cookie of ours; `None` when absent or too long.
+    /// The value of a cookie that this server sets; `None` when absent or too long.
     pub fn cookie(&self, name: &str) -> Option<&str> {
         cookie(self.request.headers(), name)
     }
@@ -224,7 +224,7 @@ pub struct Path<T>(pub T);
 
 impl<T: FromPath> FromCall for Path<T> {
     fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
-        // A handler that expects other placeholders than its row has is a bug of ours.
+        // A handler that expects other placeholders than its row has is a bug of this server.
         T::from_path(&mut call.segments).map(Self).ok_or_else(ApiError::internal)
     }
 }

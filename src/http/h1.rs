@@ -82,7 +82,7 @@ enum Next {
     End,
 }
 
-/// How a connection goes on after a response.
+/// What happens to a connection after a response.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
     NextRequest,
@@ -130,7 +130,7 @@ where
             let mut call = pin!(service.call(request));
             poll_fn(|cx| connection.poll_call(cx, call.as_mut())).await
         };
-        // The client has gone.
+        // The client has disconnected.
         let Some(response) = response else { return Ok(()) };
         let response = response.map_or_else(Into::into, Into::into);
         match connection.respond(response, false).await? {
@@ -187,7 +187,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<'_, T> {
         }
     }
 
-    /// Writes a response, and says how the connection goes on.
+    /// Writes a response. Returns what happens to the connection then.
     async fn respond(&mut self, mut response: Response<BoxBody>, must_close: bool) -> io::Result<After> {
         let cut = response.extensions_mut().remove::<Cut>();
         let is_whole = self.input.finish_body();
@@ -264,7 +264,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<'_, T> {
         if after == After::Drop {
             return Ok(());
         }
-        // It makes no difference to a client that has gone.
+        // It makes no difference to a client that has disconnected.
         let _ = tokio::time::timeout_at(until, poll_fn(|cx| self.input.poll_shutdown(cx))).await;
         Ok(())
     }

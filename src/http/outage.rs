@@ -1,4 +1,4 @@
-//! Whether the database of a cluster is away for all nodes.
+//! Whether the database of a cluster is unavailable to all nodes.
 //!
 //! A node that cannot renew its lease stops answering, because another node may own its organizations soon. If no other node
 //! can renew its own either, none of them takes over, so reading may go on for a while: what a node owns cannot change
@@ -12,10 +12,10 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// For how long reading goes on.
+/// For how long reads are answered after the lease has ended.
 const READING_MAX: Duration = Duration::from_secs(30);
-/// How long an answer of the other nodes is believed. They take over at the earliest when they have had their leases for longer.
-const BELIEVED: Duration = Duration::from_millis(300);
+/// How long an answer of the other nodes counts before they are asked again. They take over at the earliest when they have had their leases for longer.
+const ANSWER_VALID_FOR: Duration = Duration::from_millis(300);
 /// How long another node may take to answer.
 const ANSWER_MAX: Duration = Duration::from_millis(500);
 
@@ -32,7 +32,7 @@ impl Outage {
             return false;
         }
         let known = *self.asked.lock();
-        if let Some((_, is_outage)) = known.filter(|(asked, _)| asked.elapsed() < BELIEVED) {
+        if let Some((_, is_outage)) = known.filter(|(asked, _)| asked.elapsed() < ANSWER_VALID_FOR) {
             return is_outage;
         }
         let asked = Instant::now();

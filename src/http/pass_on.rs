@@ -131,7 +131,7 @@ fn body_of(kept: Bytes) -> Payload {
     Payload::from(pieces)
 }
 
-/// Whether a node has not taken a request: it is not the owner, or it closed a connection on which it waited in vain while
+/// Whether a node has not taken a request: it is not the owner, or it closed an idle connection while
 /// the request was on its way.
 fn is_not_taken(response: &reqwest::Response) -> bool {
     let status = response.status().as_u16();

@@ -19,7 +19,7 @@ use subtle::ConstantTimeEq;
 const CSRF_HEADER: HeaderName = HeaderName::from_static("x-csrftoken");
 /// The field that forms have instead.
 pub const CSRF_FIELD: &str = "csrfmiddlewaretoken";
-/// Maximum length of a cookie of ours, in bytes.
+/// Maximum length of a cookie that this server sets, in bytes.
 const COOKIE_BYTES_MAX: usize = 64;
 
 /// Names and attributes of the cookies.

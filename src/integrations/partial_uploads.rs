@@ -1,7 +1,7 @@
 //! Uploads that arrive in parts and can be resumed: what has arrived of each is a file in the data folder, also when complete
 //! files are in S3.
 //!
-//! The offset of an upload is the length of its file, and is told to clients only after it is durable. So it survives a
+//! The offset of an upload is the length of its file, and clients get it only after it is durable. So it survives a
 //! restart and a crash without any record in the journal; the upload becomes one when it is complete. One request at a time
 //! writes to an upload. A newer one takes over, because clients resume before the server notices that a connection is dead.
 

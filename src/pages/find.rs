@@ -158,7 +158,7 @@ pub async fn go(
 ) -> HandlerResult {
     let realm = app.server.realm_by_subdomain(&subdomain).filter(RealmHandle::is_active);
     // An organization on another node may be deactivated: its own pages say so.
-    if realm.is_none() && !app.server.is_placed_away(&subdomain) {
+    if realm.is_none() && !app.server.exists_elsewhere(&subdomain) {
         let problem = "There is no organization with this name on this server.";
         return go_form(&app, token, (&next, &subdomain), (Some(problem), None));
     }

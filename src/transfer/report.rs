@@ -1,4 +1,4 @@
-//! What became of the rows of an export: carried over, changed, left out. The numbers are those of the files.
+//! What happened to the rows of an export: imported, changed, left out. The numbers are those of the files.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

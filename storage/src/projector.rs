@@ -155,7 +155,7 @@ impl ProjectionSender {
     }
 
     /// Writes what is queued without waiting for more.
-    pub fn hurry(&self) {
+    pub fn write_queued(&self) {
         self.waiting.state.lock().is_hurried = true;
     }
 

@@ -272,15 +272,15 @@ async fn bot_integration_events() {
     for name in ["iago", "hamlet"] {
         assert_eq!(about_bots(&changed, name), [update("github"), update("gitlab")], "{name}");
     }
-    let handed_on = verify(&t, &ALL, async {
+    let handed_over = verify(&t, &ALL, async {
         let params: Params<'_> = &[("bot_owner_id", &othello.id), ("config_data", &json!({"unit": "s"}))];
         hamlet.patch(&path, params).ok().await;
     })
     .await;
-    assert_eq!(about_bots(&handed_on, "hamlet"), [json!(["delete", {"user_id": bot.id}])]);
-    assert_eq!(about_bots(&handed_on, "othello")[0][1]["services"][0]["config_data"]["unit"], "s");
+    assert_eq!(about_bots(&handed_over, "hamlet"), [json!(["delete", {"user_id": bot.id}])]);
+    assert_eq!(about_bots(&handed_over, "othello")[0][1]["services"][0]["config_data"]["unit"], "s");
     for (seen, name) in
-        [(&seen, "othello"), (&seen, "polonius"), (&changed, "othello"), (&handed_on, "polonius")]
+        [(&seen, "othello"), (&seen, "polonius"), (&changed, "othello"), (&handed_over, "polonius")]
     {
         let text = serde_json::to_string(&seen[name]).unwrap();
         assert!(about_bots(seen, name).is_empty() && !text.contains("a-secret-text"), "{name}: {text}");

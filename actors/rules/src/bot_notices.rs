@@ -34,7 +34,7 @@ pub fn silent_mention(user: &User) -> String {
 }
 
 /// A mention with notification.
-pub(crate) fn loud_mention(user: &User) -> String {
+pub(crate) fn notifying_mention(user: &User) -> String {
     format!("@**{}|{}**", user.full_name, user.id)
 }
 

@@ -79,7 +79,7 @@ mod tests {
         assert!(check_storage_change(&dir, fixture::BOT, vec![entry("a", "short"), entry("b", "")]).is_ok());
         let full = PersonalError::StorageFull { excess: 3, limit: STORAGE_LENGTH_MAX };
         assert_eq!(check_storage_change(&dir, fixture::BOT, vec![entry("b", "xy")]), Err(full.into()));
-        // What others store is theirs.
+        // Entries that other accounts store do not count.
         assert!(check_storage_change(&dir, fixture::MEMBER, vec![entry("b", "xy")]).is_ok());
         let long = "k".repeat(STORAGE_KEY_LENGTH_MAX + 1);
         assert!(check_storage_change(&dir, fixture::MEMBER, vec![entry(&long, "")]).is_err());

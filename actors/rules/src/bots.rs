@@ -4,7 +4,7 @@ mod integration;
 mod rank;
 
 pub use integration::{CONFIG_LENGTH_MAX, IntegrationChange, REALM_CONFIG_BYTES_MAX};
-pub use rank::{capped_role, channels_to_leave, check_rank, check_takeover, demoted_bots, handed_on};
+pub use rank::{capped_role, channels_to_leave, check_rank, check_takeover, demoted_bots, with_new_owner};
 
 use crate::error::{BotError, RuleError};
 use crate::names::{check_length, parse_full_name};

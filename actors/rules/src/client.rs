@@ -37,7 +37,7 @@ fn shortened(name: &str) -> &str {
     &name[..end]
 }
 
-/// The name of a client that is logged in with a browser: apps keep theirs.
+/// The name of a client that is logged in with a browser: apps keep their own name.
 pub fn browser_name(name: String) -> String {
     if name.starts_with("Zulip") { name } else { "website".to_owned() }
 }

@@ -30,7 +30,7 @@ pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<User
 }
 
 /// Active users who may not see a user: only guests may be restricted.
-pub(super) fn blind_guests(directory: &Directory, about: &User) -> BTreeSet<UserId> {
+pub(super) fn guests_without_access(directory: &Directory, about: &User) -> BTreeSet<UserId> {
     let blind = directory.guests().filter(|guest| guest.is_active && !sees_user(directory, guest, about));
     blind.map(|guest| guest.id).collect()
 }
@@ -41,7 +41,7 @@ pub(crate) fn viewers_of(directory: &Directory, about: &User, listening: Listeni
     let listening = listening.map(|listeners| listeners.users());
     let is_each_guest_asked =
         listening.as_ref().is_none_or(|users| directory.guests().nth(users.len()).is_none());
-    if is_each_guest_asked && blind_guests(directory, about).is_empty() {
+    if is_each_guest_asked && guests_without_access(directory, about).is_empty() {
         return Audience::Everyone;
     }
     Audience::Users(match listening {

@@ -1,6 +1,6 @@
 //! Events of people and bots: new ones, and what changed about them and their settings.
 
-use super::access::blind_guests;
+use super::access::guests_without_access;
 use super::context::{Announcements, EventContext};
 use super::{accounts, bots, personal, pictures, user_visibility};
 use model::event::{ChangedSetting, Clients, SettingForm, UserChange};
@@ -38,7 +38,7 @@ pub(super) fn announce(fact: &UserFact, out: &mut Announcements<'_>) {
 fn created(user: UserId, out: &mut Announcements<'_>) {
     let context = out.context;
     let Some(user) = context.after.user(user) else { return };
-    let blind = blind_guests(context.after, user);
+    let blind = guests_without_access(context.after, user);
     out.add(EventBody::UserAdded(user.clone()), context.viewers_of(user));
     out.for_clients(Clients::ListEverybody, blind, EventBody::UnknownUserAdded(user.clone()));
 }
@@ -131,7 +131,7 @@ fn address_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
 fn settings_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
     for setting in USER_SETTINGS {
         if user_value(was, setting) != user_value(is, setting) {
-            say_setting(is, setting, out);
+            announce_setting(is, setting, out);
         }
     }
 }
@@ -140,11 +140,11 @@ fn settings_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
 fn settings_restated(user: UserId, names: &[String], out: &mut Announcements<'_>) {
     let Some(user) = out.context.after.user(user) else { return };
     for setting in USER_SETTINGS.iter().filter(|setting| names.iter().any(|name| name == setting.name)) {
-        say_setting(user, setting, out);
+        announce_setting(user, setting, out);
     }
 }
 
-fn say_setting(user: &User, setting: &Setting, out: &mut Announcements<'_>) {
+fn announce_setting(user: &User, setting: &Setting, out: &mut Announcements<'_>) {
     let (name, value) = (setting.name, user_value(user, setting));
     for form in setting_forms(name) {
         let body = EventBody::SettingChanged(ChangedSetting { name, value: value.clone(), form });

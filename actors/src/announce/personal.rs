@@ -75,7 +75,7 @@ pub(super) fn status_shown(about: &User, viewers: Vec<UserId>, out: &mut Announc
     }
 }
 
-/// Hidden presence is what older clients call away.
+/// Older clients show a hidden presence as `away`.
 pub(super) fn presence_setting_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
     let shows = user_bool(is, "presence_enabled");
     if shows != user_bool(was, "presence_enabled") {

@@ -24,7 +24,7 @@ pub(super) fn announce(fact: &SubscriptionFact, out: &mut Announcements<'_>) {
             changed(*user, *channel, subscription, out);
         }
         SubscriptionFact::Restated { user, channel, property } => {
-            restated(*user, *channel, property, out);
+            announce_unchanged(*user, *channel, property, out);
         }
         SubscriptionFact::TopicPolicySet { channel, topic, policy, users } => {
             policies(users, (*channel, topic, *policy), out);
@@ -108,7 +108,7 @@ fn changed(user: UserId, channel: ChannelId, is: &Subscription, out: &mut Announ
 }
 
 /// A user set a property to the value that it had.
-fn restated(user: UserId, channel: ChannelId, property: &str, out: &mut Announcements<'_>) {
+fn announce_unchanged(user: UserId, channel: ChannelId, property: &str, out: &mut Announcements<'_>) {
     let clients = out.context.after.channel(channel).map(|channel| clients_of(channel)).unwrap_or_default();
     let Some(own) = out.context.after.subscription(channel, user) else { return };
     for change in differences(None, own).into_iter().filter(|change| change.property() == property) {

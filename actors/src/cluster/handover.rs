@@ -1,4 +1,4 @@
-//! Giving organizations away. Requests that come meanwhile wait and are passed on afterwards, so no client notices.
+//! Handing organizations over to other nodes. Requests that arrive meanwhile wait and are passed on afterwards: clients only see a delay.
 
 use super::Cluster;
 use crate::DomainError;
@@ -25,7 +25,7 @@ const LEAVING_MAX: Duration = Duration::from_secs(20);
 impl Server {
     /// Gives a slot to the node that waits for it.
     pub(super) async fn give(self: &Arc<Self>, cluster: &Arc<Cluster>, slot: i32, target: String) {
-        // One after another: each is away for the shortest time, and the database takes the changes one by one anyway.
+        // One after another: each is unavailable for the shortest time, and the database takes the changes one by one anyway.
         let Ok(_permit) = cluster.permits.acquire().await else { return };
         let start = Instant::now();
         let realms: Vec<RealmId> = cluster.table().in_slot(slot).map(RealmId).collect();
@@ -98,7 +98,7 @@ impl Server {
         cluster.retired.lock().insert(realm, retired);
         // What lingers in the queue of the trees' writer is wanted soon if the organization returns.
         if let Some(projection) = self.projection.lock().as_ref() {
-            projection.sender().hurry();
+            projection.sender().write_queued();
         }
     }
 
@@ -112,7 +112,7 @@ impl Server {
         is_done.await.unwrap_or(Err(DomainError::Stopping))
     }
 
-    /// Gives everything away, before the process ends. Without another node, or when it takes too long, what is left is taken
+    /// Hands everything over, before the process ends. Without another node, or when it takes too long, what is left is taken
     /// after the lease.
     pub async fn leave_cluster(self: &Arc<Self>) {
         let Some(cluster) = self.cluster().cloned() else { return };

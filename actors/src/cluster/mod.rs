@@ -2,7 +2,7 @@
 //!
 //! The tables that the nodes share (`postgres::Control`) say who owns a slot, that is, some organizations. [`reconcile`]
 //! compares them again and again with what runs here: it opens what is this node's, closes what is not any more, prepares
-//! what is to be moved here, gives away what is to be moved away, and takes what has no live owner. The epoch of the log
+//! what is to be moved here, hands over what another node should own, and takes over what has no live owner. The epoch of the log
 //! protects an organization from two owners; everything here only decides who tries.
 
 mod handover;
@@ -41,8 +41,8 @@ pub use postgres::PgError;
 pub use relocate::{Incoming, Outgoing, RelocateError, Relocated, Step, cancel_move_to_cluster};
 pub use storage::shared::SharedFolder;
 
-/// Slots that are given away at a time.
-const GIVEN_AT_ONCE: usize = 2;
+/// The number of slots that are handed over at a time.
+const HANDED_OVER_AT_ONCE: usize = 2;
 /// Slots that are loaded at a time before they are this node's: its own organizations need its processors, too.
 const LOADED_AT_ONCE: usize = 1;
 
@@ -54,9 +54,9 @@ pub struct Cluster {
     in_flight: Arc<InFlightRequests>,
     /// Slots that a task works on.
     busy: Mutex<HashSet<i32>>,
-    /// To give slots away.
+    /// Limits how many slots are handed over at a time.
     permits: Semaphore,
-    /// To load organizations before they are this node's.
+    /// Limits how many slots are loaded at a time before they are this node's.
     loads: Semaphore,
     /// Organizations that were loaded before they are this node's, or that it follows.
     prepared: Mutex<HashMap<RealmId, FollowedRealm>>,
@@ -66,7 +66,7 @@ pub struct Cluster {
     retired: Mutex<HashMap<RealmId, (Arc<AtomicU64>, u64)>>,
     /// Organizations are opened under a read lock, and made under a write lock.
     pub(crate) creating: RwLock<()>,
-    /// The process is about to end: everything is given away.
+    /// The process is about to end: everything is handed over.
     is_leaving: AtomicBool,
 }
 
@@ -98,7 +98,7 @@ impl Cluster {
             options: options.clone(),
             in_flight: Arc::default(),
             busy: Mutex::default(),
-            permits: Semaphore::new(GIVEN_AT_ONCE),
+            permits: Semaphore::new(HANDED_OVER_AT_ONCE),
             loads: Semaphore::new(LOADED_AT_ONCE),
             prepared: Mutex::default(),
             followed: Mutex::default(),

@@ -78,7 +78,7 @@ impl Cluster {
             None => self.load(log, trees, realm)?.map(FollowedRealm::new),
         };
         let followed = match storage::follow(log, trees, realm, before, frames_max) {
-            // The log was trimmed meanwhile, or is shorter than it was: the next time it is loaded anew.
+            // The log was trimmed meanwhile, or is shorter than it was: it is loaded from the beginning the next time.
             Err(error @ StoreError::Log(LogError::OutOfRange { .. })) => {
                 trees.clear(realm)?;
                 return Err(error);

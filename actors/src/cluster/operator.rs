@@ -161,7 +161,7 @@ impl Operator {
         )))
     }
 
-    /// Makes a node give away what it owns, and waits until it owns nothing; or lets it take organizations again.
+    /// Makes a node hand over what it owns, and waits until it owns nothing; or lets it take organizations again.
     ///
     /// # Errors
     /// `Storage` for an unknown node, without another node, or when it takes too long.

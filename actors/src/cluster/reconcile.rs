@@ -56,7 +56,7 @@ fn first_choice<'c>(slot: i32, candidates: &'c [String], standbys: &[Standby]) -
 }
 
 impl Cluster {
-    /// Nodes that could own what this one gives away.
+    /// Nodes that could own what this one hands over.
     fn successors<'t>(&self, table: &'t Table) -> Vec<&'t str> {
         let nodes = table.nodes.values();
         let others =

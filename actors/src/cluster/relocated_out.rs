@@ -1,5 +1,5 @@
-//! Organizations that are carried from the cluster to a data folder: the node that owns one stops it and says so. Nothing of
-//! it is answered from then on, unless the process that carries it ends: then it is opened again like any other.
+//! Organizations that are being moved from the cluster to a data folder: the node that owns one stops it and says so. Nothing of
+//! it is answered from then on, unless the process that moves it ends: then it is opened again like any other.
 
 use super::Cluster;
 use super::locate::Located;
@@ -28,7 +28,7 @@ impl Cluster {
 }
 
 impl Server {
-    /// Stops what is carried away, and says so for what this node owned.
+    /// Stops organizations that are being moved to a data folder, and records it for those that this node owned.
     pub(super) fn close_relocated_out(self: &Arc<Self>, cluster: &Arc<Cluster>, table: &Table) {
         for (realm, relocated_out) in &table.relocated_out {
             let id = RealmId(*realm);

@@ -5,7 +5,7 @@
 //! 2. The trees have all of that on the disk.
 //! 3. Checkpoints and bases from before are replaced.
 //! 4. The journal: the part that is being written is ended, and the parts with such contents are written again.
-//! 5. The trees are written anew, and the search index drops the words of deleted messages.
+//! 5. The trees are rewritten, and the search index drops the words of deleted messages.
 //! 6. Files that were kept for copies that are being made are removed.
 
 use super::pending;

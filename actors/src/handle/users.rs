@@ -12,7 +12,7 @@ use std::time::Duration;
 const OWNER_ALERT: Duration = Duration::from_secs(5 * 60);
 
 impl RealmHandle {
-    /// Deletes all messages that a user has sent. Returns how many there were. If it is interrupted, repeating it goes on.
+    /// Deletes all messages that a user has sent. Returns how many there were. If it is interrupted, repeating it continues.
     pub async fn delete_messages_of(&self, user: UserId) -> Result<u64, DomainError> {
         crate::realm::delete_sent_by(&self.shared, &self.actor, user).await
     }

@@ -5,7 +5,7 @@ use super::mentions::mention_of;
 use super::missed;
 use super::pending_facts::PendingFacts;
 use super::receipt::is_still_unread;
-use super::recipients::{Noted, PlanContext, Recipients, Wanted};
+use super::recipients::{PlanContext, Recipients, RecordedMissed, Wanted};
 use crate::error::DomainError;
 use crate::outbox::job;
 use crate::shared::RealmShared;
@@ -55,7 +55,7 @@ pub(super) struct Plan {
     pub is_done: bool,
     names: usize,
     /// The missed messages that this plan records.
-    noted: Noted,
+    noted: RecordedMissed,
 }
 
 impl Plan {

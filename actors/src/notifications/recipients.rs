@@ -30,7 +30,7 @@ pub(super) struct Recipients {
 
 /// Missed messages that a plan records.
 #[derive(Debug, Default)]
-pub(super) struct Noted {
+pub(super) struct RecordedMissed {
     /// Number of messages with few recipients.
     pub by_user: BTreeMap<UserId, usize>,
     /// The recipients of each message with many.
@@ -41,14 +41,14 @@ pub(super) struct Noted {
 /// each of them.
 struct HeldCounts<'a> {
     directory: &'a Directory,
-    noted: &'a Noted,
+    noted: &'a RecordedMissed,
     /// The users from whom on there is a message more or less, descending.
     steps: Vec<(u64, isize)>,
     shared: isize,
 }
 
 impl<'a> HeldCounts<'a> {
-    fn new(directory: &'a Directory, noted: &'a Noted) -> Self {
+    fn new(directory: &'a Directory, noted: &'a RecordedMissed) -> Self {
         let shared = directory.missed_by_many().map(|(_, users)| &**users).chain(&noted.by_many);
         let ranges = shared.flat_map(|users| users.ranges());
         let mut steps: Vec<(u64, isize)> =
@@ -75,7 +75,7 @@ pub(super) struct PlanContext<'a> {
     pub wanted: Wanted,
     pub now: Timestamp,
     /// Those of earlier messages of the same plan.
-    pub noted: &'a Noted,
+    pub noted: &'a RecordedMissed,
 }
 
 impl PlanContext<'_> {
@@ -148,7 +148,8 @@ mod tests {
         }
         let own = PendingMail { due: Timestamp(4), messages: vec![MessageId(7), MessageId(8)] };
         directory.put_pending_mail(UserId(4), Some(own));
-        let noted = Noted { by_user: BTreeMap::from([(UserId(9), 2)]), by_many: vec![users(&[2, 3])] };
+        let noted =
+            RecordedMissed { by_user: BTreeMap::from([(UserId(9), 2)]), by_many: vec![users(&[2, 3])] };
         let mut counts = HeldCounts::new(&directory, &noted);
         let expected = [(0, 0), (1, 1), (2, 2), (3, 4), (4, 3), (5, 0), (9, 3), (10, 0), (u32::MAX, 1)];
         for (user, count) in expected {

@@ -60,13 +60,13 @@ impl Worker {
             if self.realm.outbox.is_stopping() {
                 return;
             }
-            self.learn();
+            self.add_new_jobs();
             self.begin_due();
         }
     }
 
     /// Adds new jobs to the schedule.
-    fn learn(&self) {
+    fn add_new_jobs(&self) {
         let view = self.realm.view.read();
         let mut schedule = self.schedule.borrow_mut();
         for job in view.jobs.after(self.last.get()) {

@@ -71,8 +71,8 @@ pub fn window(
         Anchor::FirstUnread => first_unread(view, asker, (plan, text)).map_or(NEWEST, |id| id.0.into()),
     };
     // If too few messages meet the conditions for a walk, the set is computed.
-    lay(&search, anchor, range)
-        .or_else(|| lay(&Search::from(search.into_set()), anchor, range))
+    window_around(&search, anchor, range)
+        .or_else(|| window_around(&Search::from(search.into_set()), anchor, range))
         .unwrap_or_else(|| Window { anchor, ..Window::default() })
 }
 
@@ -92,7 +92,7 @@ fn first_unread(
 
 /// The window around an anchor. An anchor above every id is the newest end, 0 the oldest. None: the search must be
 /// converted to a set first.
-fn lay(found: &Search<'_>, anchor: u64, range: &Range) -> Option<Window> {
+fn window_around(found: &Search<'_>, anchor: u64, range: &Range) -> Option<Window> {
     let position = u32::try_from(anchor).ok();
     let mut before = found.before(position, range.num_before)?;
     let after = match position {
@@ -122,30 +122,30 @@ mod tests {
         window.ids.iter().map(|id| id.0).collect()
     }
 
-    fn laid(found: &RoaringBitmap, anchor: u64, range: &Range) -> Window {
-        lay(&Search::from(Cow::Borrowed(found)), anchor, range).unwrap()
+    fn window_of(found: &RoaringBitmap, anchor: u64, range: &Range) -> Window {
+        window_around(&Search::from(Cow::Borrowed(found)), anchor, range).unwrap()
     }
 
     #[test]
     fn fetch_window_around_anchor() {
         let found: RoaringBitmap = [10, 20, 30, 40, 50].into_iter().collect();
-        let window = laid(&found, 30, &range(1, 1, true));
+        let window = window_of(&found, 30, &range(1, 1, true));
         assert_eq!(ids(&window), [20, 30, 40]);
         assert!(window.found_anchor && !window.found_oldest && !window.found_newest);
-        let window = laid(&found, 30, &range(0, 2, false));
+        let window = window_of(&found, 30, &range(0, 2, false));
         assert_eq!(ids(&window), [40, 50]);
         assert!(!window.found_anchor && !window.found_newest);
-        let window = laid(&found, 35, &range(9, 9, true));
+        let window = window_of(&found, 35, &range(9, 9, true));
         assert_eq!(ids(&window), [10, 20, 30, 40, 50]);
         assert!(window.found_oldest && window.found_newest && !window.found_anchor);
-        let window = laid(&found, NEWEST, &range(2, 0, true));
+        let window = window_of(&found, NEWEST, &range(2, 0, true));
         assert_eq!(ids(&window), [40, 50]);
         assert!(window.found_newest && !window.found_oldest);
-        let window = laid(&found, 0, &range(0, 2, true));
+        let window = window_of(&found, 0, &range(0, 2, true));
         assert_eq!(ids(&window), [10, 20]);
         assert!(window.found_oldest && !window.found_newest);
         for include_anchor in [true, false] {
-            let window = laid(&found, 20, &range(0, 0, include_anchor));
+            let window = window_of(&found, 20, &range(0, 0, include_anchor));
             assert_eq!(ids(&window), [20]);
             assert!(window.found_anchor && !window.found_oldest && !window.found_newest);
         }

@@ -19,7 +19,7 @@ use rules::accounts::{
     AccountUpdate, accounts_to_deactivate, check_account_update, check_deactivation, check_own_deactivation,
     check_reactivation,
 };
-use rules::bots::{channels_to_leave, demoted_bots, handed_on};
+use rules::bots::{channels_to_leave, demoted_bots, with_new_owner};
 use std::sync::Arc;
 
 /// Changes an account: all or nothing.
@@ -109,7 +109,7 @@ pub(super) fn active_set(context: &DecisionContext<'_>, user: UserId, is_active:
 /// A bot's record with a new owner, and the facts that unsubscribe it from channels that the new owner cannot read. The
 /// permission was checked before.
 fn transfer_bot(context: &DecisionContext<'_>, bot: &User, owner: &User, by: UserId) -> (User, Vec<Fact>) {
-    (handed_on(bot, owner), leave_channels(context, bot, owner.id, by))
+    (with_new_owner(bot, owner), leave_channels(context, bot, owner.id, by))
 }
 
 /// Unsubscribes a bot from the channels that a new owner cannot read.

@@ -3,7 +3,7 @@
 use super::commands::{ChangeFlags, OpenChannel, OpenDirect, ReportPresence, Type};
 use super::event_queues::EventQueues;
 use super::serialized::{DecisionContext, Serialized, SerializedCommand};
-use super::wall_clock::WallWatch;
+use super::wall_clock::WallClockWatch;
 use crate::account::Charged;
 use crate::channel::{ApplyFacts, ChannelActor, IsIdle};
 use crate::direct::DirectActor;
@@ -46,7 +46,7 @@ pub struct RealmActor {
     pub(super) since: Duration,
     /// Queues from before a restart whose clients have returned and whose past is not being read yet.
     pub(super) resuming: ResumingQueues,
-    pub(super) wall: WallWatch,
+    pub(super) wall: WallClockWatch,
 }
 
 impl RealmActor {
@@ -58,7 +58,7 @@ impl RealmActor {
         registry: Arc<Registry>,
     ) -> Self {
         let since = realm.clock.monotonic();
-        let (event_queues, wall) = (EventQueues::of(&realm.view.read()), WallWatch::new(&*realm.clock));
+        let (event_queues, wall) = (EventQueues::of(&realm.view.read()), WallClockWatch::new(&*realm.clock));
         Self {
             event_queues,
             wall,

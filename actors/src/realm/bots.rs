@@ -14,7 +14,7 @@ use rules::RuleError;
 use rules::bots::{
     IntegrationChange, access_bot, access_bot_key, bot_address, capped_role, check_address_free,
     check_bot_name, check_bot_role, check_may_create, check_new_owner, check_takeover, default_channel,
-    handed_on, parse_interface, parse_kind, parse_service_name, parse_service_url,
+    parse_interface, parse_kind, parse_service_name, parse_service_url, with_new_owner,
 };
 use rules::error::BotError;
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl UpdateBot {
         let owner = before.owner().map(|owner| i64::from(owner.0));
         if let Some(new) = update.owner.filter(|new| Some(*new) != owner) {
             check_takeover(directory, by, before)?;
-            after = handed_on(&after, check_new_owner(directory, new)?);
+            after = with_new_owner(&after, check_new_owner(directory, new)?);
         }
         if let Some(code) = update.role {
             let owner = after.owner().and_then(|owner| directory.user(owner));

@@ -132,12 +132,12 @@ impl SerializedChange for UpdateOwnUser {
         let OwnChanges { settings, full_name, password, address } = self.changes;
         check_user_settings(&settings)?;
         let mut after = User::clone(before);
-        let mut restated = Vec::new();
+        let mut unchanged = Vec::new();
         for (setting, value) in settings {
             let was = user_value(&after, setting);
             apply_user_setting(&mut after, setting, value);
             if user_value(&after, setting) == was {
-                restated.push(setting.name.to_owned());
+                unchanged.push(setting.name.to_owned());
             }
         }
         if let Some(raw) = full_name {
@@ -158,8 +158,8 @@ impl SerializedChange for UpdateOwnUser {
             if after == **before { Vec::new() } else { vec![Fact::User(UserFact::Changed(Box::new(after)))] };
         facts.extend(forgotten);
         facts.extend(ended);
-        if !restated.is_empty() {
-            facts.push(Fact::User(UserFact::SettingsRestated { user: self.user, settings: restated }));
+        if !unchanged.is_empty() {
+            facts.push(Fact::User(UserFact::SettingsRestated { user: self.user, settings: unchanged }));
         }
         if let Some(address) = address {
             facts.push(ask_for_address(context, self.user, address)?);

@@ -12,7 +12,7 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// What the wall clock showed last, and when in monotonic time.
 #[derive(Debug)]
-pub(super) struct WallWatch {
+pub(super) struct WallClockWatch {
     wall: Timestamp,
     at: Duration,
     /// When expired invitations are searched for next, in monotonic time.
@@ -30,7 +30,7 @@ pub(super) struct ClockReading {
     pub is_due: bool,
 }
 
-impl WallWatch {
+impl WallClockWatch {
     /// The first search for expired records is due at once.
     pub fn new(clock: &dyn Clock) -> Self {
         Self { wall: clock.now(), at: clock.monotonic(), due: clock.monotonic() }
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn wall_clock_step_is_detected() {
         let clock = ManualClock::new(Timestamp(1_000_000_000));
-        let mut watch = WallWatch::new(&clock);
+        let mut watch = WallClockWatch::new(&clock);
         assert!(watch.read(&clock).is_due);
         clock.advance_secs(30);
         let calm = ClockReading { now: clock.now(), instead_of: None, is_due: false };

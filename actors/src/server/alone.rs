@@ -27,12 +27,12 @@ impl Server {
     }
 
     /// Whether an organization exists on another node.
-    pub fn is_placed_away(&self, _: &str) -> bool {
+    pub fn exists_elsewhere(&self, _: &str) -> bool {
         false
     }
 
     /// Whether an organization exists on another node, which may just have made it.
-    pub async fn is_made_away(&self, _: &str) -> bool {
+    pub async fn is_created_elsewhere(&self, _: &str) -> bool {
         false
     }
 

@@ -4,7 +4,7 @@
 //! The file `import` in the data folder names the organization that is being written. It is on disk before the first frame
 //! and removed after the last one, and meanwhile the organization is not opened, so a part of an organization is never
 //! served. Every frame holds whole messages with all that belongs to them: the newest message in the journal is where an
-//! interrupted import goes on.
+//! interrupted import continues.
 
 use super::Server;
 use super::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport, note, remove};
@@ -44,7 +44,7 @@ impl Server {
         data.join(IMPORT).exists()
     }
 
-    /// Begins to write an organization, or goes on with the unfinished one of the same `source`. `wanted` is its id if no
+    /// Begins to write an organization, or continues the unfinished one of the same `source`. `wanted` is its id if no
     /// other organization has it; `origin` has its subdomain.
     ///
     /// # Errors

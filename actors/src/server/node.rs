@@ -55,21 +55,21 @@ impl Server {
     }
 
     /// Whether an organization exists on another node.
-    pub fn is_placed_away(&self, subdomain: &str) -> bool {
+    pub fn exists_elsewhere(&self, subdomain: &str) -> bool {
         let is_known = |cluster: &Arc<Cluster>| {
             cluster.table().organization(subdomain).is_some() && cluster.own_organization(subdomain).is_none()
         };
         self.cluster().is_some_and(is_known)
     }
 
-    /// Whether an organization exists on another node, which may just have made it.
-    pub async fn is_made_away(&self, subdomain: &str) -> bool {
+    /// Whether an organization exists on another node. Waits a little, because it may just have been created there.
+    pub async fn is_created_elsewhere(&self, subdomain: &str) -> bool {
         let Some(cluster) = self.cluster() else { return false };
         let start = Instant::now();
-        while !self.is_placed_away(subdomain) && start.elapsed() < MADE_MAX {
+        while !self.exists_elsewhere(subdomain) && start.elapsed() < MADE_MAX {
             cluster.changed(JOIN_TICK).await;
         }
-        self.is_placed_away(subdomain)
+        self.exists_elsewhere(subdomain)
     }
 
     /// Held while an organization is made: none is opened meanwhile.

@@ -29,7 +29,7 @@ pub enum ThumbnailFormat {
 }
 
 impl ThumbnailFormat {
-    /// Both formats, in the order in which clients are told of them.
+    /// Both formats, in the order in which clients get them.
     pub const ALL: [Self; 2] = [Self::Animated, Self::Still];
 
     /// The last part of its URL, which is also its name in the answer of `register`.

@@ -6,7 +6,7 @@ use minijinja::value::ValueKind;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value};
 use std::io;
 
-/// Steps of one template. The longest of ours take a few thousand.
+/// Steps of one template. The longest included templates take a few thousand.
 const FUEL: u64 = 100_000;
 /// Calls of macros inside one another.
 const NESTING_MAX: usize = 50;

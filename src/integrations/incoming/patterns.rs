@@ -13,7 +13,7 @@ pub struct EventFilter {
 }
 
 impl EventFilter {
-    /// Whether an event passes, by any of its names: ours, and the one that the service uses.
+    /// Whether an event passes, by any of its names: the catalog's, and the one that the service uses.
     pub fn accepts(&self, names: &[&str]) -> bool {
         let is_in = |patterns: &Vec<String>| {
             patterns.iter().any(|pattern| names.iter().any(|name| matches(pattern, name)))

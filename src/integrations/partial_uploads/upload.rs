@@ -82,7 +82,7 @@ impl PartialUpload {
         Self { id, about, folder, is_durable, progress: Mutex::new(progress), lock, asked }
     }
 
-    /// The number of bytes that are durable, at most all but the last one. A client that has sent everything but was not told
+    /// The number of bytes that are durable, at most all but the last one. A client that has sent everything but got no response
     /// so sends the last byte again, and learns the outcome.
     pub fn offset(&self) -> u64 {
         self.progress.lock().offset.min(self.about.length.saturating_sub(1))

@@ -1,6 +1,6 @@
 //! What others added to a message: reactions, and parts of widgets.
 
-use super::drafting::{Draft, Spotted};
+use super::drafting::{Draft, MessageLocation};
 use super::entry::{Entry, SubmessageRow};
 use super::messages::{Messages, PART, REACTION};
 use model::{ConversationId, Fact, MessageFact, MessageId, Reaction, Submessage, UserId};
@@ -9,7 +9,13 @@ use std::collections::HashSet;
 
 impl Messages {
     /// Reactions and parts of widgets.
-    pub(super) fn add_rest(&mut self, id: MessageId, entry: &Entry, spotted: &Spotted, draft: &mut Draft) {
+    pub(super) fn add_rest(
+        &mut self,
+        id: MessageId,
+        entry: &Entry,
+        spotted: &MessageLocation,
+        draft: &mut Draft,
+    ) {
         let conversation = match &spotted.topic {
             Some((channel, _)) => ConversationId::Channel(*channel),
             None => ConversationId::Direct(spotted.recipient),

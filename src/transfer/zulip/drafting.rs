@@ -46,7 +46,7 @@ impl Draft {
 }
 
 /// Where a message is.
-pub struct Spotted {
+pub struct MessageLocation {
     pub recipient: RecipientId,
     pub topic: Option<(ChannelId, String)>,
     /// People of a direct conversation.

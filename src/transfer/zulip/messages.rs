@@ -1,9 +1,9 @@
 //! The facts of messages, file by file: the messages as they were sent, their changes, reactions and flags.
 //!
-//! A frame has whole messages with everything that belongs to them, so that an interrupted import goes on after the newest
+//! A frame has whole messages with everything that belongs to them, so that an interrupted import continues after the newest
 //! message of the journal.
 
-use super::drafting::{Draft, Member, Spotted};
+use super::drafting::{Draft, Member, MessageLocation};
 use super::entry::{Entries, Entry};
 use super::files::Claims;
 use super::history::history_of;
@@ -145,11 +145,11 @@ impl Messages {
         draft.bytes += MESSAGE_BYTES;
     }
 
-    fn spot(&mut self, target: Target, sender: UserId, entry: &Entry, draft: &mut Draft) -> Spotted {
+    fn spot(&mut self, target: Target, sender: UserId, entry: &Entry, draft: &mut Draft) -> MessageLocation {
         let people = match target {
             Target::Channel(channel, recipient) => {
                 let topic = Some((channel, entry.row.subject.clone()));
-                return Spotted { recipient, topic, people: Vec::new() };
+                return MessageLocation { recipient, topic, people: Vec::new() };
             }
             Target::Person(user) => {
                 let mut people = vec![sender, user];
@@ -161,7 +161,7 @@ impl Messages {
         };
         let (recipient, new) = self.recipients.direct(&people);
         draft.facts.extend(new.map(|direct| Fact::Message(MessageFact::ConversationCreated(direct))));
-        Spotted { recipient, topic: None, people }
+        MessageLocation { recipient, topic: None, people }
     }
 
     /// The subscribers of a channel.

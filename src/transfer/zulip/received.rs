@@ -1,6 +1,6 @@
 //! Who received a message, and with which flags.
 
-use super::drafting::{Draft, MessageFlags, Spotted};
+use super::drafting::{Draft, MessageFlags, MessageLocation};
 use super::entry::Entry;
 use super::flags::{CHANNEL_WILDCARD, HISTORICAL, READ, content_flags};
 use super::history::History;
@@ -35,7 +35,7 @@ impl Messages {
         self.report.leave_out(REACTION, NO_USER, others);
     }
 
-    fn receivers(&mut self, id: MessageId, spotted: &Spotted, history: &History) -> Receivers {
+    fn receivers(&mut self, id: MessageId, spotted: &MessageLocation, history: &History) -> Receivers {
         let has_moved = history
             .steps
             .iter()
@@ -60,7 +60,7 @@ impl Messages {
         &mut self,
         id: MessageId,
         entry: &Entry,
-        spotted: &Spotted,
+        spotted: &MessageLocation,
         history: &History,
         draft: &mut Draft,
     ) -> MessageFlags {

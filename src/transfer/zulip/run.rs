@@ -59,7 +59,7 @@ pub enum Progress {
     Messages(u64, u64),
 }
 
-/// Imports an export. The organization can be used when this returns; an interrupted import goes on when it is repeated.
+/// Imports an export. The organization can be used when this returns; an interrupted import continues when it is repeated.
 ///
 /// # Errors
 /// What is wrong with the export, before anything is written; later only errors of the disk.

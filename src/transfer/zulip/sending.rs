@@ -1,6 +1,6 @@
 //! A message as it was sent, and the changes since then.
 
-use super::drafting::{Draft, MessageFlags, Spotted};
+use super::drafting::{Draft, MessageFlags, MessageLocation};
 use super::entry::Entry;
 use super::history::{History, Step};
 use super::messages::{MESSAGE_BYTES, Messages};
@@ -30,7 +30,7 @@ impl Messages {
         &mut self,
         id: MessageId,
         entry: &Entry,
-        spotted: &Spotted,
+        spotted: &MessageLocation,
         mut history: History,
         flags: &MessageFlags,
         draft: &mut Draft,
@@ -52,7 +52,13 @@ impl Messages {
         }
     }
 
-    fn as_sent(&self, unsent: &Unsent<'_>, spotted: &Spotted, history: History, is_edited: bool) -> Message {
+    fn as_sent(
+        &self,
+        unsent: &Unsent<'_>,
+        spotted: &MessageLocation,
+        history: History,
+        is_edited: bool,
+    ) -> Message {
         let Unsent { id, entry, flags, claims } = *unsent;
         let row = &entry.row;
         let content = self.text(history.content);

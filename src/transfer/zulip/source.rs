@@ -64,7 +64,7 @@ impl Source {
         fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()).then_some(path)
     }
 
-    /// Identifies the export, to recognize it when an import goes on.
+    /// Identifies the export, to recognize it when an import continues.
     pub fn fingerprint(&self) -> Result<String, TransferError> {
         let mut hash = Sha256::new();
         for name in ["realm.json", "attachment.json"] {

@@ -92,13 +92,13 @@ fn leaving_organization_is_opened_by_no_node_until_it_stays() {
     assert_eq!(tool.is_closed(realm).expect("answered"), Some(true));
     let (copied, _) = log(&database, None);
     let epoch = copied.open(realm, 0).expect("free").epoch;
-    assert!(!tool.leave_for_good(realm, (epoch, 1), "other").expect("answered"), "another folder");
-    assert!(!tool.leave_for_good(realm, (epoch, 2), "folder").expect("answered"), "another end");
+    assert!(!tool.complete_departure(realm, (epoch, 1), "other").expect("answered"), "another folder");
+    assert!(!tool.complete_departure(realm, (epoch, 2), "folder").expect("answered"), "another end");
     // As if the process that carries it had been killed: half a minute later.
     database.sql("UPDATE millstream.realm SET leaving_until = clock_timestamp()");
     wait_for(&node, |table| table.organization("acme").is_some());
     append(&served, realm, 2);
-    assert!(!tool.leave_for_good(realm, (epoch, 1), "folder").expect("answered"), "it was opened again");
+    assert!(!tool.complete_departure(realm, (epoch, 1), "folder").expect("answered"), "it was opened again");
     assert_eq!(tool.is_closed(realm).expect("answered"), Some(true), "by the former attempt");
     assert!(tool.depart(realm, "folder").expect("answered"));
     assert_eq!(tool.is_closed(realm).expect("answered"), Some(false), "its owner must close it again");
@@ -116,7 +116,7 @@ fn organization_that_left_comes_back_under_the_same_number() {
     node.note_closed(realm).expect("answered");
     let (copied, _) = log(&database, None);
     let epoch = copied.open(realm, 0).expect("free").epoch;
-    assert!(tool.leave_for_good(realm, (epoch, 1), "folder").expect("answered"));
+    assert!(tool.complete_departure(realm, (epoch, 1), "folder").expect("answered"));
     let known = tool.known(realm, "acme").expect("answered");
     assert_eq!((known[0].place, known[0].home.as_deref()), (ServingState::Away, Some("folder")));
     assert!(!tool.stay(realm).expect("answered") && !tool.depart(realm, "folder").expect("answered"));

@@ -55,7 +55,7 @@ pub fn check_folder(
     mut progress: impl FnMut(CheckProgress),
 ) -> Result<CheckReport, StoreError> {
     if folder.is_live_copy() {
-        mend_copy(folder, rebuild)?;
+        finish_copy(folder, rebuild)?;
     }
     let mut report = CheckReport::default();
     let mut journals = Vec::new();
@@ -107,9 +107,9 @@ fn ends_of(journals: &[Journal]) -> Result<BTreeMap<RealmId, u64>, StoreError> {
     Ok(ends)
 }
 
-/// Cuts the journals of a copy that was made while a server used the original where they end, and removes its trees, which
+/// Completes a copy that was made while a server used the original: truncates its journals where they end, and removes its trees, which
 /// are rebuilt. Only with `rebuild`.
-fn mend_copy(folder: &DataFolder, rebuild: bool) -> Result<(), StoreError> {
+fn finish_copy(folder: &DataFolder, rebuild: bool) -> Result<(), StoreError> {
     if !rebuild {
         return Err(StoreError::LiveCopy { path: folder.path().to_path_buf() });
     }

@@ -321,7 +321,7 @@ fn of_changed_folder(decided: &Decided<'_>, is: &ChannelFolder, found: &mut Vec<
     }
 }
 
-/// Users whom another user subscribed or unsubscribed; not those who were created or subscribed with their channel.
+/// Users that another user subscribed or unsubscribed; not those who were created or subscribed with their channel.
 fn of_subscription(decided: &Decided<'_>, facts: &[Fact], fact: &SubscriptionFact) -> Option<AuditAction> {
     let others = |users: &mut dyn Iterator<Item = UserId>| -> Vec<UserId> {
         users.filter(|user| Some(*user) != decided.by).collect()

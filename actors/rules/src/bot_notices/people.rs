@@ -1,13 +1,13 @@
 //! Direct messages of the notification bot to single users (docs/api/subscriptions.md#subscribe,
 //! docs/api/invitations.md#after-joining).
 
-use super::{channel_link, loud_mention, silent_mention};
+use super::{channel_link, notifying_mention, silent_mention};
 use model::{Channel, User};
 
 /// To a user who was subscribed by another one; none without channels. Not sent to bots, nor for channels that the same
 /// request created.
 pub fn subscribed_text(requester: &User, channels: &[&Channel]) -> Option<String> {
-    let requester = loud_mention(requester);
+    let requester = notifying_mention(requester);
     if let [channel] = channels {
         return Some(format!("{requester} subscribed you to {}.", channel_link(channel)));
     }

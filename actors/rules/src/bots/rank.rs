@@ -34,7 +34,7 @@ pub fn check_takeover(dir: &Directory, by: &User, bot: &User) -> Result<(), Rule
 
 /// A bot's record after a change of its owner: with a new key, which only the new owner can see, and at most the new
 /// owner's role.
-pub fn handed_on(bot: &User, owner: &User) -> User {
+pub fn with_new_owner(bot: &User, owner: &User) -> User {
     let mut after = bot.clone();
     if let Some(record) = &mut after.bot {
         record.owner = Some(owner.id);
@@ -153,7 +153,7 @@ mod tests {
         for (owner, role) in
             [(OWNER, Role::Administrator), (MODERATOR, Role::Moderator), (GUEST, Role::Guest)]
         {
-            let after = handed_on(&before, &user(&dir, owner));
+            let after = with_new_owner(&before, &user(&dir, owner));
             assert_eq!((after.role, after.owner()), (role, Some(owner)));
             assert_ne!(after.api_key_rotation, before.api_key_rotation, "the old owner knows the old key");
         }

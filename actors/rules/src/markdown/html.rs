@@ -38,7 +38,7 @@ fn entity_of(byte: u8) -> &'static str {
 
 /// Finished HTML by number; a placeholder in the text names the number.
 #[derive(Default)]
-pub(super) struct Stash {
+pub(super) struct FinishedHtml {
     entries: Vec<Stashed>,
 }
 
@@ -47,7 +47,7 @@ struct Stashed {
     is_block: bool,
 }
 
-impl Stash {
+impl FinishedHtml {
     /// Stores HTML inside a line and returns its placeholder.
     pub(super) fn keep(&mut self, html: String) -> String {
         self.store(html, false)
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn placeholders_are_expanded_to_html() {
-        let mut stash = Stash::default();
+        let mut stash = FinishedHtml::default();
         let first = stash.keep("<b>".to_owned());
         let second = stash.keep_block("<hr>".to_owned());
         assert_eq!(stash.expanded(&format!("1{first}<{second}\n")), "1<b>&lt;<hr>\n");

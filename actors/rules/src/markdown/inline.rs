@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use crate::formulas::FormulaBudget;
 
-use super::html::Stash;
+use super::html::FinishedHtml;
 use super::links::LinkFacts;
 use super::previews::Previews;
 use super::{
@@ -18,7 +18,7 @@ use super::{
 /// Input and output of the inline rules.
 pub(super) struct Inline<'c> {
     pub context: &'c dyn MarkdownContext,
-    pub stash: Stash,
+    pub stash: FinishedHtml,
     pub formulas: FormulaBudget,
     pub mentions: Mentions,
     pub links: LinkFacts,
@@ -151,7 +151,7 @@ impl<'t> Rewrite<'t> {
     }
 
     /// Puts HTML in the place of `start..end`, which must lie after the previous replacement.
-    pub(super) fn put(&mut self, start: usize, end: usize, html: String, stash: &mut Stash) {
+    pub(super) fn put(&mut self, start: usize, end: usize, html: String, stash: &mut FinishedHtml) {
         self.out.push_str(&self.text[self.copied..start]);
         self.out.push_str(&stash.keep(html));
         self.copied = end;

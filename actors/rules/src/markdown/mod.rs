@@ -56,7 +56,7 @@ pub use topic_links::{TopicLink, topic_links};
 pub use url_template::{TemplateError, template_variables};
 
 use block::{Parent, State};
-use html::Stash;
+use html::FinishedHtml;
 use inline::Inline;
 use links::LinkFacts;
 use previews::Previews;
@@ -114,7 +114,7 @@ fn render_marked(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, 
 
 /// Renders normalized text; `None` if it has more links than may be previewed.
 fn render_clean(text: &str, context: &dyn MarkdownContext, with_previews: bool) -> Option<Rendered> {
-    let mut stash = Stash::default();
+    let mut stash = FinishedHtml::default();
     let mut formulas = FormulaBudget::of_message();
     let lines = preprocess::split_lines(text, context, &mut stash, &mut formulas);
     let lines: Vec<&str> = lines.iter().map(AsRef::as_ref).collect();

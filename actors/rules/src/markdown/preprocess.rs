@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::MarkdownContext;
 use super::fence::{self, Fence, FenceKind};
-use super::html::Stash;
+use super::html::FinishedHtml;
 use super::list::marker_kind;
 use crate::formulas::FormulaBudget;
 
@@ -51,7 +51,7 @@ pub(super) fn normalize(text: &str) -> Cow<'_, str> {
 pub(super) fn split_lines<'t>(
     text: &'t str,
     context: &dyn MarkdownContext,
-    stash: &mut Stash,
+    stash: &mut FinishedHtml,
     formulas: &mut FormulaBudget,
 ) -> Vec<Cow<'t, str>> {
     let mut cutter = Cutter { lines: text.split('\n'), context, stash, formulas };
@@ -61,7 +61,7 @@ pub(super) fn split_lines<'t>(
 struct Cutter<'t, 'c> {
     lines: std::str::Split<'t, char>,
     context: &'c dyn MarkdownContext,
-    stash: &'c mut Stash,
+    stash: &'c mut FinishedHtml,
     formulas: &'c mut FormulaBudget,
 }
 

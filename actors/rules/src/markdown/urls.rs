@@ -89,7 +89,7 @@ fn split_scheme(url: &str) -> Option<(&str, &str)> {
 pub(super) fn bare_links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     let mut rewrite = Rewrite::of(text);
     let mut from = 0;
-    while let Some(hint) = next_hint(text, from) {
+    while let Some(hint) = next_link_position(text, from) {
         let before = text[from..hint].char_indices().rfind(|(_, point)| point.is_whitespace());
         let word_start = from + before.map_or(0, |(at, point)| at + point.len_utf8());
         let word_end = text[hint..].find(char::is_whitespace).map_or(text.len(), |length| hint + length);
@@ -109,7 +109,7 @@ pub(super) fn bare_links(inline: &mut Inline<'_>, text: &str, _next: usize) -> O
 
 /// The next position from `from` on that only words with links have: a dot inside the word, or `://`. Prose, in which dots
 /// end sentences, is skipped quickly.
-fn next_hint(text: &str, from: usize) -> Option<usize> {
+fn next_link_position(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     loop {
@@ -124,7 +124,7 @@ fn next_hint(text: &str, from: usize) -> Option<usize> {
 
 /// Start and end of the link in a word. There is at most one, because only punctuation may follow it.
 pub(super) fn find_link(word: &str) -> Option<(usize, usize)> {
-    next_hint(word, 0)?;
+    next_link_position(word, 0)?;
     let tail = word.trim_end_matches(TRAILING).len();
     let mut starts = 0;
     let mut before = None;

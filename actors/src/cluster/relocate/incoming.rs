@@ -33,7 +33,7 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// Copies what the cluster has of the organization with a subdomain, which goes on serving it. Blocks.
+    /// Copies what the cluster has of the organization with a subdomain, which continues to serve it. Blocks.
     ///
     /// # Errors
     /// Those of folder and database, and reasons against it. What was copied is used by the next attempt.
@@ -110,13 +110,13 @@ impl Incoming {
     /// Lets the folder serve it, once its files are there. Blocks.
     ///
     /// # Errors
-    /// Those of folder and database. Repeating the command goes on.
+    /// Those of folder and database. Repeating the command continues the move.
     pub fn finish(mut self, progress: Progress<'_>) -> Result<Relocated, RelocateError> {
         let relocated = match self.done.take() {
             Some((relocated, epoch)) => {
                 self.folder.close();
                 let (token, end) = (&self.relocation.token, (epoch, relocated.frames));
-                let has_left = self.remote.control.leave_for_good(self.realm.0, end, token)?;
+                let has_left = self.remote.control.complete_departure(self.realm.0, end, token)?;
                 // An answer that was lost: the statement was repeated.
                 if !has_left && !self.is_ours()? {
                     return Err(refused(

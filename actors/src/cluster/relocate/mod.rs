@@ -2,7 +2,7 @@
 //!
 //! The frames are copied and compared by digest first. Which copy is served is decided by two records, each changed in one step:
 //! `relocated` in the folder and `place` in the directory of the cluster. The one that stops serving is changed first, so
-//! both copies are never served, whenever the process is killed; a repeated command goes on where it was.
+//! both copies are never served, whenever the process is killed; a repeated command continues where it stopped.
 //! Ids stay, because texts of messages and API keys contain them.
 
 mod copy;
@@ -48,7 +48,7 @@ pub enum Step {
 /// Receives the steps.
 pub type Progress<'p> = &'p mut dyn FnMut(Step);
 
-/// An organization that was carried.
+/// An organization that was moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relocated {
     pub realm: RealmId,
@@ -57,7 +57,7 @@ pub struct Relocated {
     pub digest: String,
 }
 
-/// Why an organization was not carried.
+/// Why an organization was not moved.
 #[derive(Debug, thiserror::Error)]
 pub enum RelocateError {
     /// It cannot be as things are. Nothing was changed.

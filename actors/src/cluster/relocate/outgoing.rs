@@ -66,7 +66,7 @@ impl Outgoing {
     /// Lets the cluster serve it, once its files are there. The folder never serves it again by itself. Blocks.
     ///
     /// # Errors
-    /// Those of folder and database. Repeating the command goes on.
+    /// Those of folder and database. Repeating the command continues the move.
     pub fn finish(mut self, progress: Progress<'_>) -> Result<Relocated, RelocateError> {
         if self.is_taken {
             return Ok(self.relocated);

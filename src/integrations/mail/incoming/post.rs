@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// The client that messages name.
 const CLIENT: &str = "Internal";
 
-/// What the sender of an e-mail is told.
+/// The reply to the client that delivered an e-mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The message is durable.

@@ -38,7 +38,7 @@ const EXCESS_FACTOR: u64 = 4;
 /// Why a connection ends.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
-    /// The client is gone, or was told.
+    /// The client has disconnected, or has been answered.
     Closed,
     /// The client is too slow.
     Slow,

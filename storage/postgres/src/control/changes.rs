@@ -125,7 +125,7 @@ impl Control {
         Ok(!self.change(HAND_OVER, params)?.is_empty())
     }
 
-    /// Makes a node give away what it owns, or lets it take again; false if there is no such node.
+    /// Makes a node hand over what it owns, or lets it take again; false if there is no such node.
     ///
     /// # Errors
     /// Those of the database.

@@ -63,7 +63,7 @@ impl Lease {
         Duration::from_millis(self.until.load(Ordering::Acquire).saturating_sub(self.now()))
     }
 
-    /// For how long it has been valid without interruption. A database that was away has expired all leases: no node takes
+    /// For how long it has been valid without interruption. After an outage of the database all leases have expired: no node takes
     /// over before the others had the time to renew theirs.
     pub fn valid_for(&self) -> Duration {
         match self.is_valid() {

@@ -1,5 +1,5 @@
 //! Carrying organizations between a data folder and the cluster: where the directory says that they are served. Every step is
-//! one transaction, and may be repeated after the process that carries was killed.
+//! one transaction, and may be repeated after the process that moves the organization was killed.
 
 use super::{Control, Secret};
 use crate::error::PgError;
@@ -202,7 +202,12 @@ impl Control {
     ///
     /// # Errors
     /// Those of the database: then it is unknown where it is served.
-    pub fn leave_for_good(&self, realm: u32, (epoch, last): (u64, u64), home: &str) -> Result<bool, PgError> {
+    pub fn complete_departure(
+        &self,
+        realm: u32,
+        (epoch, last): (u64, u64),
+        home: &str,
+    ) -> Result<bool, PgError> {
         let mut params = numbers(realm, epoch, last);
         params.push(Box::new(home.to_owned()));
         Ok(!self.change(LEAVE_FOR_GOOD, params)?.is_empty())
