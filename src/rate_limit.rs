@@ -15,6 +15,7 @@ use std::time::Duration;
 
 /// Number of parts of the table, each with its own lock.
 const SHARDS: usize = 16;
+/// Maximum number of rules of one limit.
 pub const RULES_MAX: usize = 4;
 /// Largest count in a rule of an exact bucket: that many times of 8 bytes are stored for each key.
 pub const EXACT_COUNT_MAX: u32 = 1000;

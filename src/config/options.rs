@@ -11,8 +11,11 @@ const GIB: i64 = 1 << 30;
 const DAY_SECS: i64 = 24 * 60 * 60;
 const YEAR_SECS: i64 = 366 * DAY_SECS;
 
+/// Maximum number of trusted proxies.
 const NETWORKS_MAX: usize = 1_000;
+/// Maximum length of a text, in bytes.
 const TEXT_BYTES_MAX: usize = 4096;
+/// Maximum number of calls of one rule of a rate limit.
 const CALLS_MAX: i64 = 1_000_000_000;
 
 /// The kind of values that an option accepts.

@@ -21,6 +21,7 @@ const PERMITS_MAX: usize = 8;
 const WAITING_MAX: usize = 256;
 /// Logins with one user name run one after the other; that many names do not wait for each other.
 const LANES: usize = 64;
+/// Maximum length of a user name, in bytes.
 const NAME_BYTES_MAX: usize = 320;
 
 // Result codes (RFC 4511, appendix A).

@@ -12,6 +12,7 @@ use reqwest::{Client, RequestBuilder, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+/// Maximum size of an answer of the push service, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// Maximum length of an error code that is passed on, in characters.
 const CODE_LENGTH_MAX: usize = 64;

@@ -24,7 +24,9 @@ const FOREVER: &str = "public, max-age=31536000, immutable";
 const AN_HOUR: &str = "public, max-age=3600";
 /// Lengths of the hashes in names: of Django, and of webpack.
 const HASH_LENGTHS: [usize; 2] = [12, 20];
+/// Size of the pieces in which a file is read, in bytes.
 const PIECE_BYTES: u64 = 64 << 10;
+/// Maximum length of a path below `/static`, in bytes.
 const PATH_LENGTH_MAX: usize = 512;
 
 /// Returns a file of the web app; 404 for folders, other paths, and if no web app is installed.

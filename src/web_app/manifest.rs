@@ -10,6 +10,7 @@ use std::path::Path;
 pub const BUNDLES: &str = "webpack-bundles";
 /// The entry that starts the app.
 const APP: &str = "app";
+/// Maximum number of files that a manifest names.
 const FILES_MAX: usize = 20_000;
 
 #[derive(Deserialize)]

@@ -14,6 +14,7 @@ const NAME_BYTES_MAX: usize = 255;
 const PATH_NAME_BYTES_MAX: usize = 180;
 /// Bytes of the ending of a name that is kept when the name is shortened, the dot included.
 const ENDING_BYTES_MAX: usize = 20;
+/// Maximum length of a content type, in bytes.
 const TYPE_BYTES_MAX: usize = 127;
 /// The name of a file without one.
 const UNNAMED: &str = "uploaded-file";

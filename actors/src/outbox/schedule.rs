@@ -11,6 +11,7 @@ const LANE_UNDER_WAY_MAX: usize = 4;
 
 /// Delay after the first failure, in milliseconds.
 const FIRST_WAIT_MILLIS: u64 = 2_000;
+/// The longest delay between two attempts, in milliseconds.
 const WAIT_MILLIS_MAX: u64 = 15 * 60 * 1000;
 
 #[derive(Clone, Copy, Debug)]

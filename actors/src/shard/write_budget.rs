@@ -11,7 +11,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The last 24 hours are counted in this many slots.
 const SLOTS: usize = 24;
+/// Duration of a slot, in seconds.
 const SLOT_SECS: u64 = 3600;
 /// Number of charges after which accounts without writes for a day are removed.
 const CHARGES_PER_SWEEP: u32 = 65_536;

@@ -21,6 +21,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 /// The format of the segment files. A journal with another number is refused.
 pub(crate) const FORMAT: u32 = 1;
 
+/// Size of a block, in bytes: each group of frames begins on one.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
 pub(crate) const SECTOR_BYTES: usize = 512;
 pub(crate) const SEGMENT_HEADER_BYTES: usize = 56;
