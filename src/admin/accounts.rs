@@ -171,7 +171,9 @@ pub(super) async fn grant(
     is_granted: bool,
 ) -> Result<Answer, CliError> {
     if is_granted && !user.is_administrator() {
-        return Err(CliError::Refused(format!("{} is not an administrator", user.delivery_email)));
+        let why =
+            format!("{} is not an administrator; `millstream user role` changes that", user.delivery_email);
+        return Err(CliError::Refused(why));
     }
     let name = permission.setting_name();
     let is_changed =

@@ -53,7 +53,9 @@ pub(super) async fn create(
                 .users()
                 .find(|user| user.is_active && user.role == Role::Owner && !user.is_bot())
                 .cloned();
-            owner.ok_or_else(|| CliError::Refused("there is no active owner; name a --creator".to_owned()))?
+            owner.ok_or_else(|| {
+                CliError::Refused("there is no active owner; name another account with --creator".to_owned())
+            })?
         }
     };
     let options = ChannelOptions { invite_only: is_private, ..ChannelOptions::default() };

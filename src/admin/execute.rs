@@ -75,7 +75,9 @@ async fn respond(server: &Server, request: AdminRequest) -> Result<Answer, CliEr
         | AdminRequest::Export(_)
         | AdminRequest::Probe
         | AdminRequest::Address => {
-            Err(CliError::Refused("no server is running on this data folder".to_owned()))
+            let why =
+                "no server is running on this data folder; start it, or name another folder with --data";
+            Err(CliError::Refused(why.to_owned()))
         }
     }
 }

@@ -16,7 +16,8 @@ pub(super) async fn create(
     owner: NewAccount,
 ) -> Result<Answer, CliError> {
     if server.realm_by_subdomain(&subdomain).is_some() {
-        return Err(CliError::Refused("an organization with this subdomain exists already".into()));
+        let why = "an organization with this subdomain exists already; choose another one with --subdomain";
+        return Err(CliError::Refused(why.to_owned()));
     }
     let owner = NewUser {
         email: owner.email,

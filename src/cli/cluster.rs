@@ -71,7 +71,9 @@ pub fn run(command: ClusterCommand) -> Result<(), CliError> {
 
 fn connect(data: &DataArgs) -> Result<Operator, CliError> {
     let Some(options) = cluster_options(&data.load()?) else {
-        return Err(CliError::Refused("cluster.database is not set".to_owned()));
+        let why =
+            "cluster.database is not set: this command needs the configuration of a node (--config FILE)";
+        return Err(CliError::Refused(why.to_owned()));
     };
     Ok(Operator::connect(&options)?)
 }

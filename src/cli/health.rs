@@ -119,7 +119,10 @@ fn find(args: &HealthArgs, config: &Config) -> Result<Target, CliError> {
             Ok(Target { address: reachable(address), security })
         }
         Ok(None) if args.data.names_folder() => {
-            Err(CliError::Refused(format!("no server runs on the data folder {data}")))
+            let why = format!(
+                "no server runs on the data folder {data}; start it, or name another folder with --data"
+            );
+            Err(CliError::Refused(why))
         }
         Err(reason)
             if args.data.names_folder()

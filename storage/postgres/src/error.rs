@@ -6,12 +6,12 @@ use storage::log::LogError;
 /// Why the database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PgError {
-    #[error("the URL of the database is not valid: {0}")]
+    #[error("`cluster.database` is not a valid URL of a database: {0}")]
     Url(String),
-    #[error("the certificates of the database's authorities cannot be used: {0}")]
+    #[error("the certificates of the database's authorities (`sslrootcert`) cannot be used: {0}")]
     Certificates(String),
     /// No host accepts changes.
-    #[error("no host of the database accepts changes: {0}")]
+    #[error("no host in `cluster.database` can be reached and accepts changes: {0}")]
     Unreachable(String),
     #[error("the database did not answer within {0} seconds")]
     Timeout(u64),
