@@ -1,9 +1,10 @@
 //! The short way of one line without any markup, as most messages are: nothing in it is special to any rule.
 
 use super::MarkdownContext;
+use super::urls::has_link;
 use memchr::memchr_iter;
 
-/// Which bytes are text after the first one of a line; dots only at the end of a sentence.
+/// Which bytes are text after the first one of a line, unless they are those of a link or, between colons, of an emoji.
 const IS_TEXT: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -11,7 +12,7 @@ const IS_TEXT: [bool; 256] = {
         table[byte] = (byte as u8).is_ascii_alphanumeric();
         byte += 1;
     }
-    let others = b" ,!?'\"();%-.";
+    let others = b" ,!?'\"();%-./:";
     let mut at = 0;
     while at < others.len() {
         table[others[at] as usize] = true;
@@ -31,9 +32,8 @@ pub(super) fn html(text: &str, context: &dyn MarkdownContext) -> Option<String> 
     if !bytes.iter().fold(true, |all, byte| all & IS_TEXT[usize::from(*byte)]) {
         return None;
     }
-    // A dot may be that of a link.
-    let ends_sentence = |at: usize| bytes.get(at + 1).is_none_or(|next| *next == b' ');
-    if !memchr_iter(b'.', bytes).all(ends_sentence) {
+    // An emoji is between two colons.
+    if memchr_iter(b':', bytes).nth(1).is_some() || has_link(text) {
         return None;
     }
     if context.linkifiers().iter().any(|linkifier| !linkifier.matches(text).is_empty()) {

@@ -176,13 +176,21 @@ const PIECES: [&str; 76] = [
 #[test]
 fn short_way_is_taken_by_plain_texts_only() {
     let linkifiers = vec![Linkifier::new(r"(?P<id>[0-9]+)", "https://t.example/{id}").unwrap()];
-    let text = "Lunch at 12? It's \"ready\" (almost). Come...";
-    assert!(plain::html("Lunch at 12? It's \"ready\" (almost). Come.", &plain_realm()).is_some());
-    assert!(plain::html(text, &plain_realm()).is_none(), "dots may be those of a link");
+    for text in [
+        "Lunch at 12? It's \"ready\" (almost). Come...",
+        "Version 1.2.3 of README.md and/or the e.g. file: see it at 12",
+        "Note: no link//here",
+    ] {
+        assert_eq!(plain::html(text, &plain_realm()), Some(format!("<p>{text}</p>")));
+        assert_eq!(render_marked(text, &plain_realm()).unwrap().html, format!("<p>{text}</p>"));
+    }
     for (text, realm) in [
         ("Lunch at 12", Realm { linkifiers: linkifiers.clone(), ..plain_realm() }),
         ("Lunch", Realm { emoticons: true, ..plain_realm() }),
         ("example.com", plain_realm()),
+        ("see:example.com/a", plain_realm()),
+        ("it is at http://localhost", plain_realm()),
+        ("well :tada: done", plain_realm()),
         ("1. a list", plain_realm()),
         ("- a list", plain_realm()),
         (" code", plain_realm()),
@@ -219,8 +227,12 @@ proptest! {
 
     /// The short way gives what all rules give.
     #[test]
-    fn short_way_changes_nothing(text in r#"[A-Za-z][A-Za-z0-9 ,!?'"();%.-]{0,60}"#, other in "[ -~]{0,20}") {
-        for text in [text, other] {
+    fn short_way_changes_nothing(
+        text in r#"[A-Za-z][A-Za-z0-9 ,!?'"();%./:-]{0,60}"#,
+        other in "[ -~]{0,20}",
+        links in r#"[a-z]((com|de|zip|example|http|://|www|tada|12|[a-z]|[ .:/,-])){0,12}"#,
+    ) {
+        for text in [text, other, links] {
             let rendered = render(&text, &plain_realm()).unwrap();
             prop_assert_eq!(&rendered, &render_marked(&text, &plain_realm()).unwrap());
         }

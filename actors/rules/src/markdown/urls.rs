@@ -3,6 +3,7 @@
 use super::anchor::{anchor, relative_to_realm};
 use super::html::escaped_text;
 use super::inline::{Inline, Rewrite};
+use memchr::memchr2;
 
 /// Characters that a bare link may follow, besides white space.
 const BEFORE: [char; 6] = ['\'', '"', '(', ',', ':', '<'];
@@ -88,23 +89,39 @@ fn split_scheme(url: &str) -> Option<(&str, &str)> {
 /// Links and e-mail addresses written without any markup.
 pub(super) fn bare_links(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
     let mut rewrite = Rewrite::of(text);
-    let mut from = 0;
-    while let Some(hint) = next_link_position(text, from) {
-        let before = text[from..hint].char_indices().rfind(|(_, point)| point.is_whitespace());
-        let word_start = from + before.map_or(0, |(at, point)| at + point.len_utf8());
-        let word_end = text[hint..].find(char::is_whitespace).map_or(text.len(), |length| hint + length);
-        from = word_end;
-        let Some((start, end)) = find_link(&text[word_start..word_end]) else { continue };
-        let typed = &text[word_start + start..word_start + end];
+    for (start, end) in links_in(text) {
+        let typed = &text[start..end];
         if let Some(url) = sanitize(typed) {
             // A link to the organization becomes relative, so its label differs from its URL.
             let href = relative_to_realm(&url, inline.context.realm_url());
             let named = (href != url).then_some(typed);
             let html = anchor(inline, &url, &escaped_text(typed), named, None);
-            rewrite.put(word_start + start, word_start + end, html, &mut inline.stash);
+            rewrite.put(start, end, html, &mut inline.stash);
         }
     }
     rewrite.finish()
+}
+
+/// Whether a text has a link or an e-mail address without any markup.
+pub(super) fn has_link(text: &str) -> bool {
+    links_in(text).next().is_some()
+}
+
+/// Start and end of each link in a text: at most one in each word.
+fn links_in(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let hint = next_link_position(text, from)?;
+            let before = text[from..hint].char_indices().rfind(|(_, point)| point.is_whitespace());
+            let word_start = from + before.map_or(0, |(at, point)| at + point.len_utf8());
+            let word_end = text[hint..].find(char::is_whitespace).map_or(text.len(), |length| hint + length);
+            from = word_end;
+            if let Some((start, end)) = find_link(&text[word_start..word_end]) {
+                return Some((word_start + start, word_start + end));
+            }
+        }
+    })
 }
 
 /// The next position from `from` on that only words with links have: a dot inside the word, or `://`. Prose, in which dots
@@ -113,7 +130,7 @@ fn next_link_position(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     loop {
-        at += bytes[at..].iter().position(|byte| matches!(byte, b'.' | b':'))?;
+        at += memchr2(b'.', b':', &bytes[at..])?;
         let rest = &bytes[at..];
         if rest.starts_with(b"://") || rest[0] == b'.' && rest.get(1).is_some_and(|next| *next > b'.') {
             return Some(at);
