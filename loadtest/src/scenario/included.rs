@@ -28,6 +28,7 @@ pub const INCLUDED: &[(&str, &str)] = &[
     ("organizations", include_str!("../../scenarios/organizations.json")),
     ("send_channels", include_str!("../../scenarios/send_channels.json")),
     ("send_history", include_str!("../../scenarios/send_history.json")),
+    ("send_history_most", include_str!("../../scenarios/send_history_most.json")),
     ("send_subscribers", include_str!("../../scenarios/send_subscribers.json")),
     ("send_subscribers_most", include_str!("../../scenarios/send_subscribers_most.json")),
     ("send_beside_logins", include_str!("../../scenarios/send_beside_logins.json")),
