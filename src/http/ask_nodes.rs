@@ -2,7 +2,7 @@
 
 use super::app::App;
 use super::found_accounts::{self, ORGANIZATIONS_MAX, Organizations};
-use super::gateway::{Gateway, HOPS, KEY};
+use super::gateway::{Gateway, QUESTION_KEY};
 use actix_web::body::{BodyStream, to_bytes_limited};
 use actix_web::dev::Payload;
 use actix_web::{HttpRequest, HttpResponse};
@@ -10,7 +10,8 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Only for nodes: without their key, it is a path like any other that does not exist.
+/// Only for nodes: without the key of their questions, which requests that they pass on do not have, it is a path like any
+/// other that does not exist.
 const PATH: &str = "/cluster/accounts";
 /// How long another node may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(2);
@@ -50,7 +51,7 @@ pub async fn send_list(gateway: &Gateway, app: &App, address: String) {
 async fn ask(gateway: &Gateway, url: &str, question: &Question) -> Organizations {
     let url = format!("{}{PATH}", url.trim_end_matches('/'));
     let sent = gateway.client.post(url).timeout(ANSWER_MAX).json(question);
-    let sent = sent.header(HOPS.as_str(), 1).header(KEY.as_str(), gateway.key.as_str());
+    let sent = sent.header(QUESTION_KEY.as_str(), gateway.question_key.as_str());
     let answered = async { sent.send().await?.error_for_status()?.json().await };
     answered.await.unwrap_or_else(|error: reqwest::Error| {
         tracing::warn!(%error, "a node did not say which organizations an address has");
@@ -60,7 +61,7 @@ async fn ask(gateway: &Gateway, url: &str, question: &Question) -> Organizations
 
 /// Whether a request is a question of another node.
 pub fn is_question(gateway: &Gateway, request: &HttpRequest) -> bool {
-    request.path() == PATH && gateway.hops(request.headers()) > 0
+    request.path() == PATH && gateway.is_question(request.headers())
 }
 
 /// Answers a question of another node.

@@ -22,6 +22,8 @@ pub const HOPS: HeaderName = HeaderName::from_static("x-millstream-hops");
 pub const KEY: HeaderName = HeaderName::from_static("x-millstream-key");
 /// The address of the client.
 pub const CLIENT: HeaderName = HeaderName::from_static("x-millstream-client");
+/// Shows that a request is a node's own question. Never passed on.
+pub const QUESTION_KEY: HeaderName = HeaderName::from_static("x-millstream-question-key");
 /// The epoch under which the sender knows the owner.
 pub const EPOCH: HeaderName = HeaderName::from_static("x-millstream-epoch");
 
@@ -30,6 +32,7 @@ pub struct Gateway {
     pub(super) cluster: Arc<Cluster>,
     pub(super) client: Client,
     pub(super) key: String,
+    pub(super) question_key: String,
     outage: Outage,
 }
 
@@ -46,13 +49,18 @@ impl Gateway {
             .tcp_nodelay(true)
             .http1_only()
             .build()?;
-        let key = cluster.hop_key();
-        Ok(Self { cluster, client, key, outage: Outage::default() })
+        let (key, question_key) = (cluster.hop_key(), cluster.question_key());
+        Ok(Self { cluster, client, key, question_key, outage: Outage::default() })
     }
 
     /// How many nodes have passed on a request; 0 for one of a client, whatever it says.
     pub fn hops(&self, headers: &HeaderMap) -> u32 {
         hops_of(&self.key, headers)
+    }
+
+    /// Whether another node asks something itself.
+    pub fn is_question(&self, headers: &HeaderMap) -> bool {
+        has_key(headers, &QUESTION_KEY, &self.question_key)
     }
 
     /// The epoch under which the node that has passed on a request knows the owner; 0 for a request of a client.
@@ -77,9 +85,13 @@ impl Gateway {
     }
 }
 
+fn has_key(headers: &HeaderMap, name: &HeaderName, key: &str) -> bool {
+    let given = headers.get(name).map(|given| given.as_bytes()).unwrap_or_default();
+    given.ct_eq(key.as_bytes()).into()
+}
+
 fn hops_of(key: &str, headers: &HeaderMap) -> u32 {
-    let given = headers.get(&KEY).map(|given| given.as_bytes()).unwrap_or_default();
-    if !bool::from(given.ct_eq(key.as_bytes())) {
+    if !has_key(headers, &KEY, key) {
         return 0;
     }
     let hops = headers.get(&HOPS).and_then(|hops| hops.to_str().ok()?.parse().ok());

@@ -1,19 +1,21 @@
 //! Sending a request to another node, and its response back, without holding more than a few pieces of either.
 
 use super::error::ApiError;
-use super::gateway::{CLIENT, EPOCH, Gateway, HOPS, KEY};
+use super::gateway::{CLIENT, EPOCH, Gateway, HOPS, KEY, QUESTION_KEY};
 use actix_web::body::SizedStream;
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{Method, StatusCode, Uri};
 use actix_web::{HttpRequest, HttpResponse};
 use actors::cluster::Address;
 use bytes::{Bytes, BytesMut};
 use futures_util::{Stream, StreamExt, stream};
+use percent_encoding::percent_decode_str;
 use std::net::IpAddr;
 use std::pin::Pin;
 use tokio::sync::mpsc;
+use url::Url;
 
 /// A body up to this size is read before it is sent, so that it can be sent again to another node.
 const KEPT_BYTES_MAX: usize = 64 << 10;
@@ -23,7 +25,7 @@ const PIECES_MAX: usize = 4;
 const WHOLE_BYTES_MAX: u64 = 64 << 10;
 
 /// Headers of one connection, and those that only nodes may send.
-const OWN_HEADERS: [HeaderName; 13] = [
+const OWN_HEADERS: [HeaderName; 14] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
     header::PROXY_AUTHENTICATE,
@@ -37,6 +39,7 @@ const OWN_HEADERS: [HeaderName; 13] = [
     KEY,
     CLIENT,
     EPOCH,
+    QUESTION_KEY,
 ];
 
 /// What became of a request.
@@ -61,12 +64,13 @@ pub async fn pass_on(
     payload: Payload,
     (address, hops, client): (&Address, u32, Option<IpAddr>),
 ) -> Passed {
+    let Some(url) = url_of(address, request.uri()) else {
+        return Passed::Answered(ApiError::not_found().into_response());
+    };
     let body = match read(request.headers(), payload).await {
         Ok(body) => body,
         Err(refused) => return Passed::Answered(refused.into_response()),
     };
-    let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
-    let url = format!("{}{path}", address.url.trim_end_matches('/'));
     let method = request.method().as_str().parse().unwrap_or(reqwest::Method::GET);
     let mut sent = gateway.client.request(method, url);
     for (name, value) in request.headers().iter().filter(|(name, _)| !OWN_HEADERS.contains(name)) {
@@ -95,6 +99,17 @@ pub async fn pass_on(
             Passed::Answered(unknown())
         }
     }
+}
+
+/// The URL of a request at another node. None if it would become another path there: the client library resolves `..` and
+/// turns `\` into `/`, which no path of this server has.
+fn url_of(address: &Address, uri: &Uri) -> Option<Url> {
+    let mut url = Url::parse(&address.url).ok()?;
+    let before = url.path().trim_end_matches('/').to_owned();
+    let wanted = format!("{before}{}", uri.path());
+    url.set_path(&wanted);
+    url.set_query(uri.query());
+    percent_decode_str(url.path()).eq(percent_decode_str(&wanted)).then_some(url)
 }
 
 /// The outcome of a change is unknown. Clients with a `local_id` or that read before they repeat are safe.
@@ -180,4 +195,32 @@ async fn answer(response: reqwest::Response, method: &Method) -> HttpResponse {
 
 fn rest(response: reqwest::Response) -> impl Stream<Item = Result<Bytes, actix_web::Error>> + 'static {
     response.bytes_stream().map(|piece| piece.map_err(actix_web::error::ErrorBadGateway))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_what_the_client_has_sent() {
+        let url = |base: &str, path: &str| {
+            let address = Address { node: "n2".into(), url: base.into(), epoch: 1 };
+            url_of(&address, &path.parse().unwrap()).map(String::from)
+        };
+        let base = "http://n2:9991/";
+        assert_eq!(
+            url(base, "/api/v1/users?a=b%20c").as_deref(),
+            Some("http://n2:9991/api/v1/users?a=b%20c")
+        );
+        assert_eq!(
+            url("http://n2:9991/m", "/a%2Fb/..c//d").as_deref(),
+            Some("http://n2:9991/m/a%2Fb/..c//d")
+        );
+        assert_eq!(url(base, "/").as_deref(), Some("http://n2:9991/"));
+        for path in
+            ["/x/../cluster/accounts", "/x/%2e%2E/cluster/accounts", "/x/./y", "/x/.", r"/static/..\cluster"]
+        {
+            assert_eq!(url(base, path), None, "{path}");
+        }
+    }
 }

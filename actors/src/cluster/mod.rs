@@ -123,11 +123,20 @@ impl Cluster {
         secret.map_err(|_| DomainError::Storage("the secret of the cluster has another length".into()))
     }
 
-    /// The key by which nodes know each other's requests.
+    /// Shows the other nodes that a node has passed on a request. Hexadecimal.
     pub fn hop_key(&self) -> String {
+        self.key_for(b"requests between the nodes of a cluster")
+    }
+
+    /// Shows the other nodes that a question is a node's own, and not the request of a client that it passes on. Hexadecimal.
+    pub fn question_key(&self) -> String {
+        self.key_for(b"questions between the nodes of a cluster")
+    }
+
+    fn key_for(&self, purpose: &[u8]) -> String {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(self.control.secret()).expect("HMAC takes keys of any length");
-        mac.update(b"requests between the nodes of a cluster");
+        mac.update(purpose);
         mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
