@@ -7,6 +7,7 @@ mod duplicates;
 mod files;
 mod html;
 mod listener;
+mod nested;
 mod parse;
 mod post;
 mod quotes;

@@ -2,6 +2,7 @@
 
 use super::address::Options;
 use super::html::to_markdown;
+use super::nested::{MAIL_TYPE, is_attached_mail, without_nested};
 use super::quotes::{without_footer, without_quotes};
 use mail_parser::{HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use rules::content::CONTENT_LENGTH_MAX;
@@ -74,7 +75,8 @@ pub enum Unreadable {
 /// # Errors
 /// Data that is no e-mail, or has neither a plain nor an HTML text.
 pub fn parse(bytes: &[u8], options: Options) -> Result<ParsedMail, Unreadable> {
-    let mail = MessageParser::default().parse(bytes).filter(|mail| !mail.headers().is_empty());
+    let bytes = without_nested(bytes);
+    let mail = MessageParser::default().parse(&*bytes).filter(|mail| !mail.headers().is_empty());
     let mail = mail.ok_or(Unreadable::NotMail)?;
     let subject = mail.subject().unwrap_or_default();
     let includes_quotes = options.includes_quotes || is_forwarded(subject);
@@ -131,8 +133,10 @@ fn sender(mail: &Message<'_>) -> String {
 fn file(part: &MessagePart<'_>) -> Option<MailFile> {
     let name: String = part.attachment_name()?.chars().filter(|point| !point.is_control()).collect();
     let name: String = name.chars().take(NAME_CHARS_MAX).collect();
-    let content_type =
-        part.content_type().and_then(|kind| Some(format!("{}/{}", kind.ctype(), kind.subtype()?)));
+    let content_type = part.content_type().and_then(|kind| match (kind.ctype(), kind.subtype()?) {
+        (kind, subtype) if is_attached_mail(kind, subtype) => Some(MAIL_TYPE.to_owned()),
+        (kind, subtype) => Some(format!("{kind}/{subtype}")),
+    });
     (!name.trim().is_empty()).then(|| MailFile { name, content_type, bytes: part.contents().to_vec() })
 }
 
@@ -223,6 +227,18 @@ mod tests {
         assert_eq!((&mail.files, mail.left_out), (&vec![file], 0));
         assert_eq!(mail.content(&["[x](y)".into()]), "Grüße\n\n[x](y)");
         assert!(!mail.is_automatic);
+    }
+
+    #[test]
+    fn attached_mails_are_files() {
+        let mail = parsed(
+            "Subject: x\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nsee the mail\n--x\n\
+             Content-Type: message/rfc822; name=\"a.eml\"\n\nSubject: inner\n\ninner text\n--x--\n",
+        );
+        assert_eq!(mail.content(&[]), "see the mail");
+        let [file] = &mail.files[..] else { panic!("{:?}", mail.files) };
+        assert_eq!((file.name.as_str(), file.content_type.as_deref()), ("a.eml", Some("message/rfc822")));
+        assert_eq!(String::from_utf8_lossy(&file.bytes), "Subject: inner\r\n\r\ninner text");
     }
 
     #[test]
