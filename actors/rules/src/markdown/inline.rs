@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use crate::formulas::FormulaBudget;
 
 use super::html::FinishedHtml;
+use super::linkifier::LinkifierBudget;
 use super::links::LinkFacts;
 use super::previews::Previews;
 use super::{
@@ -20,6 +21,7 @@ pub(super) struct Inline<'c> {
     pub context: &'c dyn MarkdownContext,
     pub stash: FinishedHtml,
     pub formulas: FormulaBudget,
+    pub linkifier_budget: LinkifierBudget,
     pub mentions: Mentions,
     pub links: LinkFacts,
     pub previews: Previews,

@@ -1,6 +1,7 @@
 //! The organization's linkifiers: patterns in text that are turned into links.
 
 use regex::{Captures, Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, HirKind};
 use thiserror::Error;
 
 use super::anchor::anchor;
@@ -10,6 +11,19 @@ use super::url_template::{TemplateError, UrlTemplate};
 
 /// Largest compiled pattern in bytes, so that one setting cannot take the server's memory.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+/// Bytes in which a pattern remembers what it has seen of texts; it is slower, and not wrong, when they are used up.
+const CACHE_BYTES_MAX: usize = 256 << 10;
+
+/// A search reads so many bytes at a time: what a pattern reads beyond its match would make the work quadratic.
+const WINDOW_BYTES: usize = 512;
+
+/// Longest match that is found in every case, in bytes.
+const MATCH_BYTES_MAX: usize = 250;
+
+/// Work of all linkifiers for one text, in bytes read times places of the pattern: at worst some 100 ms. A pattern of ten places
+/// finds 1,500 matches, and 40 such patterns read the longest message.
+const WORK_MAX: u64 = 8_000_000;
 
 /// Name of the group around the linkifier's pattern, between the allowed surrounding characters.
 const OUTER: &str = "linkifier_outer";
@@ -28,11 +42,45 @@ pub enum LinkifierError {
 }
 
 /// A compiled linkifier (docs/api/markdown.md#links): a regular expression whose named groups fill a URL template of
-/// RFC 6570. Matching takes time linear in the text.
+/// RFC 6570. Matching takes time linear in the text, and no more than [`LinkifierBudget`] has.
 #[derive(Clone, Debug)]
 pub struct Linkifier {
     pattern: Regex,
     template: UrlTemplate,
+    /// Places of the pattern at which a match can be at the same time: each byte of a text costs as many steps.
+    places: u64,
+}
+
+/// What is left of the work of linkifiers for one text. What comes after it is used up is no link.
+#[derive(Debug)]
+pub(super) struct LinkifierBudget(u64);
+
+impl LinkifierBudget {
+    /// The budget of one text.
+    pub(super) fn of_text() -> Self {
+        Self(WORK_MAX)
+    }
+
+    /// Whether nothing is left.
+    pub(super) fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// Takes work from the budget; false, and nothing is left, if it has less.
+    fn spend(&mut self, work: u64) -> bool {
+        let left = self.0.checked_sub(work);
+        self.0 = left.unwrap_or_default();
+        left.is_some()
+    }
+}
+
+/// A match with the characters around it.
+struct Found {
+    start: usize,
+    end: usize,
+    /// Where the search goes on.
+    next: usize,
+    link: LinkifierMatch,
 }
 
 /// A link found in text, by a linkifier or as a bare URL.
@@ -46,14 +94,16 @@ impl Linkifier {
     /// Compiles a linkifier.
     pub fn new(pattern: &str, url_template: &str) -> Result<Self, LinkifierError> {
         // Compiled alone first: a pattern such as `a)(b` must not become valid inside the group.
-        Regex::new(pattern)?;
+        RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build()?;
+        let places = 1 + regex_syntax::parse(pattern).map_or(u64::MAX, |parsed| places(&parsed));
         let around = format!(r#"(?:\A|[\s\p{{Z}}'"(,:<])(?P<{OUTER}>{pattern})(?:\z|[^\p{{L}}\p{{N}}])"#);
-        let pattern = RegexBuilder::new(&around).size_limit(PATTERN_BYTES_MAX).build()?;
+        let mut builder = RegexBuilder::new(&around);
+        let pattern = builder.size_limit(PATTERN_BYTES_MAX).dfa_size_limit(CACHE_BYTES_MAX).build()?;
         let template = UrlTemplate::parse(url_template)?;
         let is_group = |name: &&str| pattern.capture_names().flatten().any(|group| group == *name);
         match template.variables().filter(|name| !is_group(name)).min() {
             Some(name) => Err(LinkifierError::UnknownVariable(name.to_owned())),
-            None => Ok(Self { pattern, template }),
+            None => Ok(Self { pattern, template, places }),
         }
     }
 
@@ -63,28 +113,67 @@ impl Linkifier {
         groups.filter(|group| !self.template.variables().any(|name| name == *group)).min()
     }
 
-    /// All matches, first to last, without overlaps.
-    pub(super) fn matches(&self, text: &str) -> Vec<LinkifierMatch> {
+    /// All matches, first to last, without overlaps, as far as the budget allows.
+    pub(super) fn matches(&self, text: &str, budget: &mut LinkifierBudget) -> Vec<LinkifierMatch> {
         let mut found = Vec::new();
         let mut from = 0;
-        while let Some(groups) = self.pattern.captures_at(text, from) {
-            let Some(outer) = groups.name(OUTER) else { break };
-            if outer.is_empty() {
-                let width = text[outer.end()..].chars().next().map_or(0, char::len_utf8);
-                if width == 0 {
-                    break;
-                }
-                from = outer.end() + width;
-                continue;
+        loop {
+            let end = text.floor_char_boundary(from + WINDOW_BYTES);
+            if !budget.spend(self.places.saturating_mul((end - from) as u64)) {
+                break;
             }
-            found.push(LinkifierMatch { start: outer.start(), end: outer.end(), url: self.url(&groups) });
-            from = outer.end();
+            // Matches that begin later are found in a later window, with more text behind them.
+            let room = MATCH_BYTES_MAX + char::MAX_LEN_UTF8;
+            let begin_max = if end < text.len() { end - room } else { end };
+            match self.search(&text[..end], from) {
+                Some(at) if at.link.start <= begin_max => {
+                    from = at.next;
+                    let is_whole = at.end < end || end == text.len();
+                    found.extend((is_whole && at.link.start < at.link.end).then_some(at.link));
+                }
+                Some(at) => from = at.start,
+                None if end == text.len() => break,
+                None => from = text.floor_char_boundary(begin_max),
+            }
+            if from >= text.len() {
+                break;
+            }
         }
         found
     }
 
+    /// The first match from a position on.
+    fn search(&self, text: &str, from: usize) -> Option<Found> {
+        let groups = self.pattern.captures_at(text, from)?;
+        let (whole, outer) = (groups.get(0)?, groups.name(OUTER)?);
+        let width = text[outer.end()..].chars().next().map_or(1, char::len_utf8);
+        Some(Found {
+            start: whole.start(),
+            end: whole.end(),
+            next: if outer.is_empty() { outer.end() + width } else { outer.end() },
+            link: LinkifierMatch { start: outer.start(), end: outer.end(), url: self.url(&groups) },
+        })
+    }
+
     fn url(&self, groups: &Captures<'_>) -> String {
         self.template.expand(|name| groups.name(name).map(|group| group.as_str()))
+    }
+}
+
+/// The places of a pattern at which a match can be at the same time.
+fn places(pattern: &Hir) -> u64 {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Class(_) => 1,
+        HirKind::Repetition(repetition) => {
+            let times = repetition.max.unwrap_or(repetition.min).max(1);
+            places(&repetition.sub).saturating_mul(u64::from(times))
+        }
+        HirKind::Capture(capture) => places(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().map(places).fold(0, u64::saturating_add)
+        }
     }
 }
 
@@ -95,7 +184,7 @@ pub(super) fn linkifiers(inline: &mut Inline<'_>, text: &str, _next: usize) -> O
     for linkifier in context.linkifiers() {
         let text = current.as_deref().unwrap_or(text);
         let mut rewrite = Rewrite::of(text);
-        for found in linkifier.matches(text) {
+        for found in linkifier.matches(text, &mut inline.linkifier_budget) {
             let typed = &text[found.start..found.end];
             // A part is the match of an earlier rule.
             if typed.contains([OPEN, CLOSE]) {
@@ -115,7 +204,7 @@ mod tests {
 
     fn found(pattern: &str, template: &str, text: &str) -> Vec<(String, String)> {
         let linkifier = Linkifier::new(pattern, template).unwrap();
-        let matches = linkifier.matches(text);
+        let matches = linkifier.matches(text, &mut LinkifierBudget::of_text());
         matches.into_iter().map(|found| (text[found.start..found.end].to_owned(), found.url)).collect()
     }
 
@@ -129,6 +218,40 @@ mod tests {
         assert_eq!(run("#12a"), []);
         assert_eq!(run("#1 #2").len(), 2);
         assert_eq!(found("x*", "https://t.example/", "aé b"), []);
+    }
+
+    #[test]
+    fn long_texts_are_searched_in_windows() {
+        let text = format!("{} #12 {}#34", "\u{e9} ".repeat(2_000), "#x ".repeat(700));
+        let ids: Vec<_> = found(r"#(?P<id>\d+)", "/{id}", &text).into_iter().map(|(_, url)| url).collect();
+        assert_eq!(ids, ["/12", "/34"]);
+        for length in [MATCH_BYTES_MAX, 3 * WINDOW_BYTES] {
+            for before in (0..WINDOW_BYTES + 2).step_by(101) {
+                let text =
+                    format!("{} {} {}", "x ".repeat(before), "7".repeat(length), "x ".repeat(WINDOW_BYTES));
+                let expected = usize::from(length <= MATCH_BYTES_MAX);
+                assert_eq!(found(r"(?P<id>\d+)", "/{id}", &text).len(), expected, "{length} after {before}");
+            }
+        }
+    }
+
+    #[test]
+    fn work_does_not_depend_on_the_pattern() {
+        for (pattern, text) in [
+            (r"(?P<id>[ab](?:[ab ]*a[ab ]{200}z1)?)", " a b".repeat(2_500)),
+            (r"(?P<id>[ab]*a[ab]{400}%dc)", "ab".repeat(10_000)),
+        ] {
+            let linkifier = Linkifier::new(pattern, "/{id}").unwrap();
+            let mut budget = LinkifierBudget::of_text();
+            let count = linkifier.matches(&text, &mut budget).len();
+            assert!(budget.is_spent(), "{pattern}");
+            assert!(count as u64 * WINDOW_BYTES as u64 <= WORK_MAX / 200, "{count} links of {pattern}");
+            assert_eq!(linkifier.matches(&text, &mut budget).len(), 0);
+        }
+        let mut budget = LinkifierBudget::of_text();
+        let linkifier = Linkifier::new(r"#(?P<id>\d+)", "/{id}").unwrap();
+        assert_eq!(linkifier.matches(&"#1 ".repeat(1_000), &mut budget).len(), 1_000);
+        assert!(!budget.is_spent());
     }
 
     #[test]

@@ -58,6 +58,7 @@ pub use url_template::{TemplateError, template_variables};
 use block::{Parent, State};
 use html::FinishedHtml;
 use inline::Inline;
+use linkifier::LinkifierBudget;
 use links::LinkFacts;
 use previews::Previews;
 
@@ -124,6 +125,7 @@ fn render_clean(text: &str, context: &dyn MarkdownContext, with_previews: bool) 
         context,
         stash,
         formulas,
+        linkifier_budget: LinkifierBudget::of_text(),
         mentions: Mentions::default(),
         links: LinkFacts::default(),
         previews: Previews::new(with_previews),

@@ -1,6 +1,7 @@
 //! The short way of one line without any markup, as most messages are: nothing in it is special to any rule.
 
 use super::MarkdownContext;
+use super::linkifier::LinkifierBudget;
 use super::urls::has_link;
 use memchr::memchr_iter;
 
@@ -36,7 +37,10 @@ pub(super) fn html(text: &str, context: &dyn MarkdownContext) -> Option<String> 
     if memchr_iter(b':', bytes).nth(1).is_some() || has_link(text) {
         return None;
     }
-    if context.linkifiers().iter().any(|linkifier| !linkifier.matches(text).is_empty()) {
+    let mut budget = LinkifierBudget::of_text();
+    let has_match =
+        context.linkifiers().iter().any(|linkifier| !linkifier.matches(text, &mut budget).is_empty());
+    if has_match || budget.is_spent() {
         return None;
     }
     Some(["<p>", text, "</p>"].concat())

@@ -1,7 +1,7 @@
 //! Links in topic names: matches of linkifiers, and bare URLs.
 
 use super::MarkdownContext;
-use super::linkifier::LinkifierMatch;
+use super::linkifier::{LinkifierBudget, LinkifierMatch};
 use super::urls::find_link;
 
 /// Characters that separate words of a topic.
@@ -19,8 +19,11 @@ pub struct TopicLink {
 /// would overlap, the earlier linkifier wins, then the earlier start; bare URLs come last.
 pub fn topic_links(topic: &str, context: &dyn MarkdownContext) -> Vec<TopicLink> {
     let mut found = Vec::new();
-    for link in context.linkifiers().iter().flat_map(|linkifier| linkifier.matches(topic)) {
-        push_unless_overlapping(&mut found, link);
+    let mut budget = LinkifierBudget::of_text();
+    for linkifier in context.linkifiers() {
+        for link in linkifier.matches(topic, &mut budget) {
+            push_unless_overlapping(&mut found, link);
+        }
     }
     let mut word_start = 0;
     for word in topic.split(BETWEEN_WORDS) {
