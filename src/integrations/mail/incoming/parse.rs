@@ -4,7 +4,8 @@ use super::address::Options;
 use super::html::to_markdown;
 use super::nested::{MAIL_TYPE, is_attached_mail, without_nested};
 use super::quotes::{without_footer, without_quotes};
-use mail_parser::{HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{HeaderName, HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use memchr::memmem;
 use rules::content::CONTENT_LENGTH_MAX;
 use rules::text::{cut, without_bad_characters};
 
@@ -14,6 +15,8 @@ const NO_SUBJECT: &str = "Email with no subject";
 const NO_BODY: &str = "(No email body)";
 /// Ends a text that was truncated.
 const TRUNCATED: &str = "\n[message truncated]";
+/// Bytes of the headers, each of which takes many times its size once it is parsed.
+const HEAD_BYTES_MAX: usize = 256 << 10;
 /// Attachments that become files; of more, the message has the number.
 const FILES_MAX: usize = 20;
 /// Longest `Message-ID`, in characters.
@@ -68,15 +71,20 @@ impl ParsedMail {
 pub enum Unreadable {
     NotMail,
     NoText,
+    /// More headers than any e-mail has.
+    LongHead,
 }
 
 /// Reads an e-mail. Blocks for as long as parsing takes.
 ///
 /// # Errors
-/// Data that is no e-mail, or has neither a plain nor an HTML text.
+/// Data that is no e-mail, has neither a plain nor an HTML text, or has too long a head.
 pub fn parse(bytes: &[u8], options: Options) -> Result<ParsedMail, Unreadable> {
+    if memmem::find(bytes, b"\r\n\r\n").unwrap_or(bytes.len()) > HEAD_BYTES_MAX {
+        return Err(Unreadable::LongHead);
+    }
     let bytes = without_nested(bytes);
-    let mail = MessageParser::default().parse(&*bytes).filter(|mail| !mail.headers().is_empty());
+    let mail = parser().parse(&*bytes).filter(|mail| !mail.headers().is_empty());
     let mail = mail.ok_or(Unreadable::NotMail)?;
     let subject = mail.subject().unwrap_or_default();
     let includes_quotes = options.includes_quotes || is_forwarded(subject);
@@ -94,6 +102,12 @@ pub fn parse(bytes: &[u8], options: Options) -> Result<ParsedMail, Unreadable> {
     let message_id = mail.message_id().map(|id| id.chars().take(MESSAGE_ID_CHARS_MAX).collect());
     let (topic, is_automatic) = (topic(subject), is_automatic(&mail));
     Ok(ParsedMail { topic, preamble, body, files, left_out, message_id, is_automatic })
+}
+
+/// Parses the headers that are used; the others stay as they are.
+fn parser() -> MessageParser {
+    let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
+    parser.header_address(HeaderName::From).header_id(HeaderName::MessageId).default_header_raw()
 }
 
 /// The text: the plain part, or the HTML part where that is preferred or alone.
@@ -285,6 +299,8 @@ mod tests {
         }
         assert_eq!(parsed("Subject: x\n\n").content(&[]), NO_BODY);
         assert_eq!(parse(b"", Options::default()), Err(Unreadable::NotMail));
+        let long = format!("Subject: x\r\n{}\r\nx", "A:b\r\n".repeat(HEAD_BYTES_MAX / 4));
+        assert_eq!(parse(long.as_bytes(), Options::default()), Err(Unreadable::LongHead));
     }
 
     proptest! {
