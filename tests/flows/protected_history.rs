@@ -111,3 +111,28 @@ async fn shared_history_shows_all_to_subscribers() {
     let body = hamlet.get("/messages", &[("message_ids", &json!([before]))]).ok().await;
     assert_eq!(body["messages"], json!([]));
 }
+
+#[tokio::test]
+async fn who_cannot_read_a_topic_does_not_learn_its_new_name() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);
+    let channel = iago.create_channel("club").protected_history().with(&hamlet).await;
+    let id = iago.send(&channel, "lunch", "x").await;
+    let follow = async |who: &TestUser| {
+        let params: crate::support::Params<'_> =
+            &[("stream_id", &channel.id), ("topic", &"lunch"), ("visibility_policy", &3)];
+        who.post("/user_topics", params).ok().await;
+    };
+    follow(&hamlet).await;
+    hamlet.unsubscribe(&channel).await;
+    iago.subscribe_others(&channel, &[&cordelia]).await;
+    follow(&cordelia).await;
+    let mut queues = [hamlet.register().modern().await, cordelia.register().modern().await];
+    iago.edit(id, &[("topic", &"secret dinner"), ("propagate_mode", &"change_all")]).ok().await;
+    for (who, queue) in [&hamlet, &cordelia].into_iter().zip(&mut queues) {
+        let events = serde_json::to_string(&queue.now().await).unwrap();
+        assert!(!events.contains("secret dinner"), "{events}");
+        let state = who.post("/register", &[("event_types", &json!(["user_topic"]))]).ok().await;
+        assert!(!state.to_string().contains("secret dinner"), "{state}");
+    }
+}

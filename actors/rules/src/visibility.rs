@@ -157,15 +157,26 @@ pub fn merged_policy(
     visible_first.into_iter().find(|policy| *policy == moved || *policy == stays).unwrap_or(Inherit)
 }
 
+/// What the messages of a topic that moves are to a user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MovedFor {
+    /// Readable before and afterwards.
+    Kept,
+    /// Readable only before.
+    Lost,
+    /// Not readable before: the user must not learn of the move, nor the new name.
+    Unseen,
+}
+
 /// Changes of all users' policies when all of a topic (as far as the requester can see it) moves, by user. Users who lose
-/// access lose the policy of the old topic. Moves within the same topic change nothing. Costs a step for each policy of
-/// the two topics.
+/// access lose the policy of the old topic; for those who never had any, nothing changes. Moves within the same topic change
+/// nothing. Costs a step for each policy of the two topics.
 pub fn move_policies(
     dir: &Directory,
     (old_channel, old_topic): (ChannelId, &str),
     (new_channel, new_topic): (ChannelId, &str),
     destination_had_messages: bool,
-    loses_access: impl Fn(UserId) -> bool,
+    moved_for: impl Fn(UserId) -> MovedFor,
 ) -> Vec<PolicyMove> {
     let mut moves = Vec::new();
     if old_channel == new_channel && TopicKey::new(old_topic) == TopicKey::new(new_topic) {
@@ -181,9 +192,10 @@ pub fn move_policies(
     for user in users {
         let (moved, stays) = (policy_in(of_old, user), policy_in(of_new, user));
         let resets_old = moved != VisibilityPolicy::Inherit;
-        let merged = match loses_access(user) {
-            true => stays,
-            false => merged_policy(moved, stays, destination_had_messages),
+        let merged = match moved_for(user) {
+            MovedFor::Unseen => continue,
+            MovedFor::Lost => stays,
+            MovedFor::Kept => merged_policy(moved, stays, destination_had_messages),
         };
         let new = (merged != stays).then_some(merged);
         if resets_old || new.is_some() {
@@ -343,11 +355,16 @@ mod tests {
         set(fixture::OWNER, 2, "dinner", Muted);
         set(fixture::GUEST, 1, "lunch", Followed);
         set(fixture::MODERATOR, 1, "else", Followed);
+        set(fixture::ADMINISTRATOR, 1, "lunch", Followed);
         let (old, new) = ((ChannelId(1), "lunch"), (ChannelId(2), "Dinner"));
-        let is_guest = |user| user == fixture::GUEST;
+        let moved_for = |user| match user {
+            fixture::GUEST => MovedFor::Lost,
+            fixture::ADMINISTRATOR => MovedFor::Unseen,
+            _ => MovedFor::Kept,
+        };
         let moves = |user, resets_old, new| PolicyMove { user, resets_old, new };
         assert_eq!(
-            move_policies(&dir, old, new, false, is_guest),
+            move_policies(&dir, old, new, false, moved_for),
             [
                 moves(fixture::MEMBER, true, Some(Followed)),
                 moves(fixture::OTHER_MEMBER, true, Some(Muted)),
@@ -355,7 +372,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            move_policies(&dir, old, new, true, is_guest),
+            move_policies(&dir, old, new, true, moved_for),
             [
                 moves(fixture::OWNER, false, Some(Inherit)),
                 moves(fixture::MEMBER, true, Some(Followed)),
@@ -363,7 +380,7 @@ mod tests {
                 moves(fixture::GUEST, true, None),
             ]
         );
-        assert!(move_policies(&dir, old, (ChannelId(1), "LUNCH"), true, is_guest).is_empty());
+        assert!(move_policies(&dir, old, (ChannelId(1), "LUNCH"), true, moved_for).is_empty());
     }
 
     #[test]
@@ -377,11 +394,11 @@ mod tests {
             dir.put_topic(user, ChannelId(channel), topic);
         }
         let asked = std::cell::RefCell::new(BTreeSet::new());
-        let loses_access = |user| {
+        let moved_for = |user| {
             asked.borrow_mut().insert(user);
-            false
+            MovedFor::Kept
         };
-        move_policies(&dir, (ChannelId(1), "lunch"), (ChannelId(2), "dinner"), true, loses_access);
+        move_policies(&dir, (ChannelId(1), "lunch"), (ChannelId(2), "dinner"), true, moved_for);
         assert_eq!(asked.into_inner(), BTreeSet::from([fixture::MEMBER, fixture::OWNER]));
     }
 

@@ -12,7 +12,7 @@ use roaring::RoaringBitmap;
 use rules::permissions::channel::{History, history_of, sees_content};
 use rules::permissions::channel_visibility::loses_by_move;
 use rules::permissions::edit::MovePlan;
-use rules::visibility::{Participation, has_room_for_policy, move_policies, policy_of_starter};
+use rules::visibility::{MovedFor, Participation, has_room_for_policy, move_policies, policy_of_starter};
 use std::collections::BTreeMap;
 use storage::View;
 
@@ -69,7 +69,7 @@ pub(super) fn move_messages(
     if relocation.plan.changes_channel() {
         relocation.deliveries = deliveries(view, &relocation.plan, &relocation.moved);
     }
-    relocation.decide_policies(&view.directory, view.directory.user(target.message.sender));
+    relocation.decide_policies(view, view.directory.user(target.message.sender));
     Ok(relocation)
 }
 
@@ -99,6 +99,15 @@ pub(super) fn accessible(
         History::Whole => ids.clone(),
         History::Delivered(_) if !view.directory.is_subscribed(channel, user) => RoaringBitmap::new(),
         History::Delivered(_) => view.accessible_in_channel(user, channel, ids),
+    }
+}
+
+/// Whether a user can read one of the messages in `ids`, which are of the channel.
+fn can_read_any(view: &View, user: &User, channel: &Channel, ids: &RoaringBitmap) -> bool {
+    match history_of(&view.directory, user, channel) {
+        None => false,
+        Some(History::Whole) => true,
+        Some(history) => !accessible(view, user.id, channel.id, history, ids).is_empty(),
     }
 }
 
@@ -191,19 +200,22 @@ impl Relocation {
         }
     }
 
-    fn decide_policies(&mut self, directory: &Directory, sender: Option<&std::sync::Arc<User>>) {
-        let plan = &self.plan;
+    fn decide_policies(&mut self, view: &View, sender: Option<&std::sync::Arc<User>>) {
+        let (plan, directory) = (&self.plan, &view.directory);
         if plan.is_respelling() {
             return;
         }
         let (origin, destination) = (&plan.origin, &plan.destination);
-        let loses_access = |user: UserId| {
-            directory.user(user).is_some_and(|user| loses_by_move(directory, user, origin, destination))
+        let moved_for = |user: UserId| match directory.user(user) {
+            Some(user) if !can_read_any(view, user, origin, &self.moved) => MovedFor::Unseen,
+            Some(user) if loses_by_move(directory, user, origin, destination) => MovedFor::Lost,
+            Some(_) => MovedFor::Kept,
+            None => MovedFor::Unseen,
         };
         if self.is_whole() {
             let (from, to) = ((origin.id, plan.old_topic.as_str()), (destination.id, plan.topic.as_str()));
             let had_messages = !self.in_new_topic.is_empty();
-            for change in move_policies(directory, from, to, had_messages, loses_access) {
+            for change in move_policies(directory, from, to, had_messages, moved_for) {
                 if change.resets_old {
                     self.policies_reset.push(change.user);
                 }
