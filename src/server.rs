@@ -207,7 +207,7 @@ async fn start(
     let options = options(&setup.config, setup.is_durable);
     let options = actors::Options { outbox: Some(outbox), clock: clock.clone(), ..options };
     let actors = Server::start(options).await?;
-    let blobs = Blobs::open(&setup.config.blobs, setup.config.files(), setup.is_durable)?;
+    let blobs = Blobs::open_owned(&setup.config, actors.cluster_name(), setup.is_durable)?;
     if let Some(tools) = &tools {
         seed_or_stop(&actors, &blobs, tools, &setup).await?;
     }

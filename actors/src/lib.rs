@@ -88,6 +88,7 @@ pub use server::bulk::BulkWriter;
 pub use server::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport};
 pub use session::{Delivered, Polled};
 pub use shared::QueueLimits;
+pub use storage::BUCKET_OWNER as BUCKET_OWNER_FILE;
 pub use storage::backup::{BackedUp, Restored};
 pub use storage::check::{CheckProgress, CheckReport};
 pub use uploads::FileAccess;

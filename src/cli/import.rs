@@ -193,7 +193,7 @@ fn import_into(
     work: Option<&Path>,
 ) -> Result<Imported, CliError> {
     let imported = with_folder(config, true, async |server| {
-        let blobs = Blobs::open(&config.blobs, config.files(), true)
+        let blobs = Blobs::open_owned(config, server.cluster_name(), true)
             .map_err(|error| CliError::Refused(error.to_string()))?;
         run_import(&server, &blobs, source, request).await
     });

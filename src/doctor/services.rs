@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::config::{BlobKind, Config};
-use crate::integrations::blobs::{BlobName, Blobs, random_name};
+use crate::integrations::blobs::{BlobError, BlobName, Blobs, Owner, known_name_of_folder, random_name};
 use crate::integrations::certificate_problem::certificate_problem;
 use crate::integrations::http_client;
 use crate::integrations::ldap::LdapDirectory;
@@ -136,7 +136,18 @@ async fn try_store(config: &Config) -> Result<(), String> {
     let read = within(SERVICE_TIME_MAX, blobs.get(&name)).await.map(drop);
     let deleted = within(SERVICE_TIME_MAX, blobs.delete(&name)).await;
     read.map_err(|error| format!("a file cannot be read: {error}"))?;
-    deleted.map_err(|error| format!("a file cannot be deleted: {error}"))
+    deleted.map_err(|error| format!("a file cannot be deleted: {error}"))?;
+    // Only the database of a cluster knows its name.
+    if config.cluster.is_on() {
+        return Ok(());
+    }
+    let own = known_name_of_folder(&config.data).map_err(|error| error.to_string())?;
+    let blobs = blobs.owned_by(Owner::new(own.unwrap_or_default()));
+    match within(SERVICE_TIME_MAX, blobs.is_of_another()).await {
+        Ok(false) => Ok(()),
+        Ok(true) => Err(BlobError::Owned.to_string()),
+        Err(error) => Err(format!("its owner cannot be read: {error}")),
+    }
 }
 
 /// What is wrong with a certificate, or else the innermost cause: "error sending request" alone does not help.

@@ -9,6 +9,7 @@ pub mod copy;
 pub mod exports;
 mod folder;
 mod folder_writer;
+mod owner;
 pub mod pictures;
 mod reader;
 #[cfg(feature = "cluster")]
@@ -17,6 +18,7 @@ pub mod sweep;
 pub mod uploads;
 pub mod writer;
 
+pub use owner::{Owner, known_name_of_folder};
 pub use reader::CHUNK_BYTES;
 
 use super::block_writer::Durability;
@@ -51,6 +53,12 @@ pub enum BlobError {
     Store(String),
     #[error("the disk for files is full: {0}")]
     Full(String),
+    /// The bucket has the files of another data folder or cluster, which would be deleted as unused.
+    #[error(
+        "the bucket belongs to another data folder or cluster, so files are neither stored nor deleted; choose another bucket, or, \
+         if nothing else uses this one any more, delete its object `owner`"
+    )]
+    Owned,
 }
 
 impl From<object_store::Error> for BlobError {
@@ -153,6 +161,8 @@ pub struct Blobs {
     signer: Option<Arc<AmazonS3>>,
     /// The folder, if files are in one.
     folder: Option<Folder>,
+    /// Who may change the files of a bucket; none for all others.
+    owner: Option<Arc<Owner>>,
 }
 
 impl fmt::Debug for Blobs {
@@ -175,14 +185,36 @@ impl Blobs {
     fn open_s3_store(settings: &BlobSettings) -> Result<Self, BlobError> {
         let streaming = Arc::new(open_s3(settings, true)?);
         let signer = settings.redirects.then(|| streaming.clone());
-        Ok(Self { store: Arc::new(open_s3(settings, false)?), streaming, signer, folder: None })
+        Ok(Self { store: Arc::new(open_s3(settings, false)?), streaming, signer, folder: None, owner: None })
     }
 
     fn in_folder(folder: PathBuf, is_durable: bool) -> Result<Self, BlobError> {
         let store = Arc::new(open_folder(&folder, is_durable)?);
         let durability = if is_durable { Durability::Durable } else { Durability::Volatile };
         let folder = Some(Folder { path: folder, durability });
-        Ok(Self { store: store.clone(), streaming: store, signer: None, folder })
+        Ok(Self { store: store.clone(), streaming: store, signer: None, folder, owner: None })
+    }
+
+    /// The same files, which only `owner` may change if they are in a bucket.
+    pub fn owned_by(self, owner: Owner) -> Self {
+        let owner = self.folder.is_none().then(|| Arc::new(owner));
+        Self { owner, ..self }
+    }
+
+    /// Refuses changes to a bucket of another owner.
+    async fn check_owner(&self) -> Result<(), BlobError> {
+        match &self.owner {
+            Some(owner) => owner.check(&*self.store).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the bucket is known to be of another owner. Changes nothing.
+    pub async fn is_of_another(&self) -> Result<bool, BlobError> {
+        match &self.owner {
+            Some(owner) => owner.is_other(&*self.store).await,
+            None => Ok(false),
+        }
     }
 
     /// Whether files take room on the disk of this server.
@@ -192,6 +224,7 @@ impl Blobs {
 
     /// Stores a file. It is durable when this returns.
     pub async fn put(&self, name: &BlobName, bytes: Bytes) -> Result<(), BlobError> {
+        self.check_owner().await?;
         self.store.put(&name.path(), bytes.into()).await.map_err(BlobError::of_write)?;
         self.make_private(name)
     }
@@ -212,6 +245,7 @@ impl Blobs {
 
     /// Deletes a file; a missing one is not an error.
     pub async fn delete(&self, name: &BlobName) -> Result<(), BlobError> {
+        self.check_owner().await?;
         match self.store.delete(&name.path()).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error.into()),

@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::folder_access::{TRIAL, check_access, check_owner};
-use crate::instance::Instance;
+use crate::instance::{BUCKET_OWNER, Instance};
 use crate::log;
 use crate::private_files::{create_private, sync_folder, write_private};
 use crate::projection::recover_renewed;
@@ -97,6 +97,9 @@ impl DataFolder {
             Some(instance) => instance.is_live_copy(path)?,
             None => false,
         };
+        if is_live_copy {
+            forget_bucket(path)?;
+        }
         recover_renewed(&path.join("state"))?;
         let (path, shards) = (path.to_path_buf(), format.shards);
         let relocations = relocations::read(&path)?;
@@ -390,6 +393,17 @@ fn is_secret_known(folder: &Path, secret: &[u8; SECRET_BYTES]) -> Result<bool, S
         Ok(_) => Err(StoreError::SecretChanged { path: folder.to_path_buf() }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(source) => Err(StoreError::io("cannot read", &path, source)),
+    }
+}
+
+/// Makes the folder an owner of no bucket.
+fn forget_bucket(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.join(BUCKET_OWNER);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::io("cannot remove", &path, error))
+        }
+        _ => Ok(()),
     }
 }
 

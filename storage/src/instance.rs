@@ -21,6 +21,9 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 const FILE: &str = "instance";
+/// The name of the folder in the bucket that has its uploaded files. The server makes it; a copy that was made while it ran loses
+/// it, because the original may still be in use.
+pub const BUCKET_OWNER: &str = "bucket-owner";
 const FIRST_LINE: &str = "millstream instance 1";
 
 /// The content of the file.

@@ -39,6 +39,7 @@ pub use check::{CheckProgress, CheckReport, check_folder};
 pub use checkpoint::Checkpoints;
 pub use error::StoreError;
 pub use folder::DataFolder;
+pub use instance::BUCKET_OWNER;
 pub use open::{
     FollowedRealm, OpenedRealm, decode_frame, encode_frame, follow, open_realm, open_realm_in_memory, replay,
 };

@@ -161,6 +161,34 @@ async fn s3_pictures_and_s3_outage() {
 }
 
 #[tokio::test]
+async fn another_data_folder_neither_stores_nor_deletes_in_the_bucket() {
+    let Some(s3) = S3::start().await else { return };
+    let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
+    let [first, second] = [0, 1].map(|at| {
+        let mut config = s3.config();
+        config.data = folders[at].path().into();
+        Blobs::open_owned(&config, None, true).expect("files")
+    });
+    let name = |text: &str| BlobName::parse(text).expect("a name");
+    let (kept, other) = (name("uploads/1/a.mp4"), name("uploads/1/b.mp4"));
+    first.put(&kept, Bytes::from_static(b"of the first")).await.expect("stored");
+    let write = async |blobs: &Blobs| {
+        let mut writer = blobs.writer(other.clone());
+        writer.write(&[7; 6 << 20]).await?;
+        writer.finish().await
+    };
+    assert!(matches!(write(&second).await, Err(BlobError::Owned)));
+    assert!(matches!(second.put(&other, Bytes::new()).await, Err(BlobError::Owned)));
+    assert!(matches!(second.delete(&kept).await, Err(BlobError::Owned)));
+    let t = TestServer::start().await;
+    assert!(matches!(sweep(&second, t.server()).await, Err(BlobError::Owned)));
+    assert_eq!(names_of(&s3.blobs(), "uploads").await, [kept.as_str()]);
+    assert_eq!(read(&second, &kept).await, b"of the first");
+    s3.blobs().delete(&name("owner")).await.expect("gone");
+    write(&second).await.expect("stored");
+}
+
+#[tokio::test]
 async fn s3_uploads_are_streamed_and_redirected() {
     let Some(s3) = S3::start().await else { return };
     let t = plan_with(&s3).start().await;

@@ -123,6 +123,11 @@ impl Cluster {
         secret.map_err(|_| DomainError::Storage("the secret of the cluster has another length".into()))
     }
 
+    /// The name of the cluster.
+    pub fn name(&self) -> &str {
+        self.control.name()
+    }
+
     /// Shows the other nodes that a node has passed on a request. Hexadecimal.
     pub fn hop_key(&self) -> String {
         self.key_for(b"requests between the nodes of a cluster")

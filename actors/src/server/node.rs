@@ -24,6 +24,11 @@ impl Server {
         self.node.as_ref()
     }
 
+    /// The name of the cluster that the server is a node of, if any.
+    pub fn cluster_name(&self) -> Option<&str> {
+        self.node.as_ref().map(|cluster| cluster.name())
+    }
+
     /// What the keys of an organization are derived from.
     pub(super) fn secret_of(&self, realm: RealmId) -> [u8; SECRET_BYTES] {
         let table = self.cluster().map(|cluster| cluster.table());

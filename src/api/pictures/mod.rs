@@ -132,9 +132,9 @@ impl From<BlobError> for ApiError {
     fn from(error: BlobError) -> Self {
         match error {
             BlobError::Missing => Self::not_found(),
-            BlobError::Store(reason) => {
+            error @ (BlobError::Store(_) | BlobError::Owned) => {
                 // The file and the reason are only logged.
-                tracing::error!(%reason, "a request failed because files cannot be stored or read");
+                tracing::error!(%error, "a request failed because of the files");
                 Self::retry_later(
                     Code::FILES_UNAVAILABLE,
                     "The server cannot store or read files at the moment",

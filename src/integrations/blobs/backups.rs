@@ -233,7 +233,7 @@ impl Read for Reading<'_> {
 fn io_error(error: BlobError) -> io::Error {
     match error {
         BlobError::Missing => io::Error::new(ErrorKind::NotFound, error),
-        BlobError::Store(_) | BlobError::Full(_) => io::Error::other(error),
+        BlobError::Store(_) | BlobError::Full(_) | BlobError::Owned => io::Error::other(error),
     }
 }
 

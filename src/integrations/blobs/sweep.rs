@@ -24,8 +24,12 @@ pub async fn sweep_regularly(blobs: Blobs, server: Arc<Server>) {
     let mut tick = tokio::time::interval(EVERY);
     loop {
         tick.tick().await;
+        if let Some(owner) = &blobs.owner {
+            owner.forget();
+        }
         match sweep(&blobs, &server).await {
             Ok(0) => {}
+            Err(error @ BlobError::Owned) => tracing::error!(%error, "unused files were not looked for"),
             Ok(count) => tracing::info!(count, "unused files were deleted"),
             Err(error) => tracing::warn!(%error, "unused files could not be cleaned up"),
         }
@@ -40,6 +44,7 @@ fn unfinished_before(started: SystemTime, is_node: bool) -> SystemTime {
 
 /// Deletes unused files that are old enough, and returns their number. After an error, the next sweep continues.
 pub async fn sweep(blobs: &Blobs, server: &Server) -> Result<usize, BlobError> {
+    blobs.check_owner().await?;
     let mut count = 0;
     for realm in server.realms() {
         let Some(folder) = BlobName::parse(&pictures_folder(realm.id())) else { continue };

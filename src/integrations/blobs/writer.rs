@@ -4,9 +4,8 @@ use super::folder::Folder;
 use super::folder_writer::{FolderWriter, link};
 use super::{BlobError, BlobName, Blobs};
 use crate::integrations::block_writer::{MEMORY_BYTES, append};
-use object_store::{MultipartUpload, ObjectStore, ObjectStoreExt, PutPayload};
+use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// Size of a part in S3, which accepts no smaller ones.
 const S3_PART_BYTES: usize = 5 << 20;
@@ -26,7 +25,7 @@ impl Blobs {
     pub fn writer(&self, name: BlobName) -> BlobWriter {
         match &self.folder {
             Some(folder) => BlobWriter::Folder(FolderWriter::new(folder.clone(), name)),
-            None => BlobWriter::Store(StoreWriter::new(self.store.clone(), name)),
+            None => BlobWriter::Store(StoreWriter::new(self.clone(), name)),
         }
     }
 
@@ -63,7 +62,7 @@ impl BlobWriter {
 
 /// A file in S3 that is being written. Its parts are not held twice.
 pub struct StoreWriter {
-    store: Arc<dyn ObjectStore>,
+    blobs: Blobs,
     name: BlobName,
     /// What was not given to the store yet; less than a part.
     pending: Vec<u8>,
@@ -71,8 +70,8 @@ pub struct StoreWriter {
 }
 
 impl StoreWriter {
-    fn new(store: Arc<dyn ObjectStore>, name: BlobName) -> Self {
-        Self { store, name, pending: Vec::new(), upload: None }
+    fn new(blobs: Blobs, name: BlobName) -> Self {
+        Self { blobs, name, pending: Vec::new(), upload: None }
     }
 
     async fn write(&mut self, mut piece: &[u8]) -> Result<(), BlobError> {
@@ -92,7 +91,8 @@ impl StoreWriter {
         let upload = match &mut self.upload {
             Some(upload) => upload,
             None => {
-                let begun = self.store.put_multipart(&self.name.path()).await;
+                self.blobs.check_owner().await?;
+                let begun = self.blobs.store.put_multipart(&self.name.path()).await;
                 self.upload.insert(begun.map_err(BlobError::of_write)?)
             }
         };
@@ -103,8 +103,9 @@ impl StoreWriter {
     /// Files that are smaller than a part are written at once.
     async fn finish(mut self) -> Result<(), BlobError> {
         if self.upload.is_none() {
+            self.blobs.check_owner().await?;
             let payload = PutPayload::from(std::mem::take(&mut self.pending));
-            let put = self.store.put(&self.name.path(), payload).await;
+            let put = self.blobs.store.put(&self.name.path(), payload).await;
             return put.map(drop).map_err(BlobError::of_write);
         }
         if !self.pending.is_empty() {
