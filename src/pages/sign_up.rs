@@ -52,7 +52,10 @@ fn refusal(realm: &RealmHandle, status: StatusCode, (title, text): (&str, &str))
 
 /// Shows the form for the address.
 pub async fn show(app: App, realm: Option<Realm>, token: FormToken) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     match why_not(&app, &realm) {
         Some(why) => refusal(&realm, StatusCode::OK, why),
         None => address_form(&realm, token, "", None),

@@ -312,6 +312,8 @@ async fn pages_of_a_deactivated_organization_say_so() {
         "/integrations/",
         "/integrations/github",
         "/accounts/password/reset/",
+        "/register/",
+        "/accounts/home/",
         "/accounts/send_confirm/",
         "/accounts/unsubscribe/x",
         "/confirm_email/x",
