@@ -4,11 +4,14 @@ use super::document::path;
 use super::operation::{Answer, Operation, PART_TYPE, Parameter};
 use super::path_parameters;
 use crate::http::Login;
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 /// What the example of an incoming webhook sends: any JSON, as the integration `json` takes it.
 pub const WEBHOOK_DOCUMENT: &str = r#"{"build": "passed"}"#;
+
+/// What is encoded in a query. Placeholders such as `API_KEY` stay as they are.
+const IN_QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// A command with the parameters of an example, or with the required ones in capital letters.
 pub fn command(url: &str, operation: &Operation, login: Login, example: &Value) -> String {
@@ -18,7 +21,7 @@ pub fn command(url: &str, operation: &Operation, login: Login, example: &Value) 
     let mut address = format!("{url}{}", shown_path(operation, example));
     if operation.is_webhook {
         parts.push(format!("--data {}", quoted(WEBHOOK_DOCUMENT)));
-        let encoded = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+        let encoded = |text: &str| utf8_percent_encode(text, IN_QUERY).to_string();
         let query = pairs.drain(..).map(|(name, value)| format!("{name}={}", encoded(&value)));
         address.push_str(&format!("?{}", query.collect::<Vec<_>>().join("&")));
     }
@@ -92,10 +95,15 @@ fn shown_path(operation: &Operation, example: &Value) -> String {
     path_parameters::filled(&path)
 }
 
-/// Names and values: of the example, or of what is required, with the name in capital letters or a value of its form.
+/// Names and values: of the example, or of what is required, with the name in capital letters or a value of its form. The key
+/// of a webhook is that of the reader's bot, so that a placeholder stands for the recorded one.
 fn pairs(operation: &Operation, example: &Value) -> Vec<(String, String)> {
     if let Some(recorded) = example["parameters"].as_object() {
-        return recorded.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+        let shown = |name: &str, value: &Value| match operation.is_webhook && name == "api_key" {
+            true => name.to_uppercase(),
+            false => text(value),
+        };
+        return recorded.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect();
     }
     let required = operation.parameters.iter().filter(|parameter| parameter.is_required);
     let stand_in = |parameter: &Parameter| match parameter.kind.example() {
@@ -175,12 +183,12 @@ mod tests {
              --data-urlencode password=PASSWORD \\\n  https://h/json/fetch_api_key"
         );
         let example =
-            json!({"path": "/api/v1/external/json", "parameters": {"api_key": "k", "stream": "a b"}});
+            json!({"path": "/api/v1/external/json", "parameters": {"api_key": "recorded", "stream": "a b"}});
         let text = command("http://h", &of("post-webhook"), Login::KeyInUrl, &example);
         assert_eq!(
             text,
             "curl \\\n  -H 'Content-Type: application/json' \\\n  --data '{\"build\": \"passed\"}' \\\n  \
-             'http://h/api/v1/external/json?api_key=k&stream=a%20b'"
+             'http://h/api/v1/external/json?api_key=API_KEY&stream=a%20b'"
         );
     }
 

@@ -65,9 +65,14 @@ async fn forms_have_what_the_kind_of_call_needs() {
     assert!(webhook.contains("data-is-webhook") && webhook.contains("data-in=\"document\""), "{webhook}");
     let (_, _, part) = fetch(&t.anonymous(), "/api/continue-upload").await;
     assert!(part.contains("data-is-in-parts") && part.contains("data-name=\"Upload-Offset\""), "{part}");
+    assert!(
+        webhook.contains("api_key=API_KEY"),
+        "a placeholder, not the key of the recorded example: {webhook}"
+    );
     // The page cannot read the token of a session.
     let (_, _, session) = fetch(&t.anonymous(), "/api/fetch-own-api-key").await;
     assert!(session.contains("X-CSRFToken") && !session.contains("id=\"try\""), "{session}");
+    assert!(session.contains("csrftoken the token"), "it says where the token comes from: {session}");
 }
 
 #[tokio::test]

@@ -57,7 +57,9 @@ fn logins() -> Vec<Operation> {
             "fetch-own-api-key",
             "POST /json/fetch_api_key",
             "Fetch the own API key",
-            "With a web session and the password of its account.",
+            "With a web session and the password of its account. A browser that logs in (POST /accounts/login/) gets both as \
+             cookies: sessionid has the session, and csrftoken the token for the header X-CSRFToken. Over HTTPS their names begin \
+             with __Host-. Programs use POST /api/v1/fetch_api_key instead, which needs neither.",
         )
         .with([need("password", Text, "The password.")]),
     ]
