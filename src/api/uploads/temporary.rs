@@ -6,6 +6,8 @@ use super::{IN_PATH, access, missing};
 use crate::http::admission::Admission;
 use crate::http::conditions::Conditions;
 use crate::http::{ApiError, Audience, Caller, HandlerResult, Params, Path, Realm, reply_field};
+use crate::pages::message_of;
+use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use model::{Attachment, AttachmentId};
 use percent_encoding::utf8_percent_encode;
@@ -44,14 +46,23 @@ pub async fn serve_temporary(
     audience: Audience,
 ) -> HandlerResult {
     let file = match read_token(&realm, &token) {
-        None => return Err(ApiError::bad_request("Invalid token")),
+        None => return invalid_link(&realm, audience, "Invalid token"),
         Some(None) => return missing(&realm, audience),
         Some(Some(file)) => file,
     };
     if name != name_in_path(&file) {
-        return Err(ApiError::bad_request("Invalid filename"));
+        return invalid_link(&realm, audience, "Invalid filename");
     }
     send(&admission, &file, &conditions, Serving::Inline).await
+}
+
+/// The refusal of a path that is not (or no longer) valid: for people what to do, for programs an error with this text.
+fn invalid_link(realm: &RealmHandle, audience: Audience, msg: &'static str) -> HandlerResult {
+    if !audience.wants_page {
+        return Err(ApiError::bad_request(msg));
+    }
+    let text = "Such links are valid for one minute. Open the file from its message again.";
+    message_of(realm, StatusCode::BAD_REQUEST, "This link is not valid", text, None)
 }
 
 /// The name of a file in its path.

@@ -1,6 +1,7 @@
 //! `GET /api/v1/user_uploads/…`: a URL that is valid for a minute without logging in.
 
 use super::upload;
+use crate::api::pages::{Visitor, html};
 use crate::support::TestServer;
 use actors::ManualClock;
 
@@ -21,6 +22,8 @@ async fn temporary_url_is_valid_for_a_minute() {
     assert_eq!(anonymous.fetch(&temporary).await.0, 200);
     clock.shift_wall_secs(1);
     anonymous.get(&temporary, &[]).bad("Invalid token").await;
+    let page = Visitor::new(&t).get(&temporary).await;
+    assert!(page.status == 400 && html(&page).contains("Open the file from its message again"), "{page:?}");
 }
 
 #[tokio::test]
