@@ -1,9 +1,10 @@
 //! `GET /about`, and `GET /` without a web app: what this server is, how to connect each client, and for owners its state
 //! at a glance (docs/api/server-additions.md#pages). API clients get JSON.
 
+use super::description::below_heading;
 use super::login::no_organization;
 use super::open_to::can_sign_up;
-use super::{SCRIPT_PATH, deactivated, scripted_page};
+use super::{SCRIPT_PATH, calling_page, deactivated, scripted_page};
 use crate::api::account::server_settings::render_description;
 use crate::dev::accounts::password_of_seed;
 use crate::http::{App, Audience, Caller, FormToken, HandlerResult, Realm, RealmUrl, Reply, no_realm, reply};
@@ -131,30 +132,13 @@ pub(super) fn of(
     token: FormToken,
     audience: Audience,
 ) -> HandlerResult {
-    let directory = realm.directory();
-    let (organization, icon) = (&directory.realm().name, realm_icon_url(&directory));
-    let description = render_description(directory.realm());
-    let has_web_app = app.web_app.current().is_some();
-    let can_sign_up = can_sign_up(app, realm);
     if !audience.wants_page {
-        return reply(&About {
-            server: "Millstream",
-            server_version: env!("CARGO_PKG_VERSION"),
-            zulip_version: ZULIP_VERSION,
-            zulip_feature_level: ZULIP_FEATURE_LEVEL,
-            realm_name: organization,
-            realm_description: &description,
-            realm_icon: &icon,
-            realm_url: url,
-            has_web_app,
-            can_sign_up,
-            is_development: app.is_development,
-            is_deactivated: !realm.is_active(),
-        });
+        return as_json(app, realm, url);
     }
     if let Some(page) = deactivated(realm) {
         return page;
     }
+    let directory = realm.directory();
     let shown = directory.users().filter(|user| audience.is_developer && user.is_active && !user.is_bot());
     let seed = app.tools.as_ref().map(|tools| tools.seed_of(realm.id()));
     let people = shown.take(SHOWN_MAX).map(|user| Account {
@@ -165,22 +149,46 @@ pub(super) fn of(
     });
     let is_owner = caller.is_some_and(|caller| caller.user.role == Role::Owner);
     let template = AboutPage {
-        organization,
-        icon: &icon,
-        description: &description,
+        organization: &directory.realm().name,
+        icon: &realm_icon_url(&directory),
+        description: &below_heading(&render_description(directory.realm())),
         url,
         host: url.split_once("://").map_or(url, |(_, host)| host),
         name: caller.map(|caller| caller.user.full_name.as_str()),
         token: &token.text,
-        has_web_app,
-        can_sign_up,
+        has_web_app: app.web_app.current().is_some(),
+        can_sign_up: can_sign_up(app, realm),
         is_development: audience.is_developer,
         people: people.collect(),
         mails: if audience.is_developer { mails(app) } else { Vec::new() },
         state: is_owner.then(|| state(app, realm)),
         script: SCRIPT_PATH,
     };
-    Ok(scripted_page(StatusCode::OK, &template)?.with_headers(token.cookie))
+    // Who is logged in may ask for the name of a channel.
+    let page = match caller {
+        Some(_) => calling_page(StatusCode::OK, &template)?,
+        None => scripted_page(StatusCode::OK, &template)?,
+    };
+    Ok(page.with_headers(token.cookie))
+}
+
+/// What the page says, for API clients.
+fn as_json(app: &App, realm: &RealmHandle, url: &str) -> HandlerResult {
+    let directory = realm.directory();
+    reply(&About {
+        server: "Millstream",
+        server_version: env!("CARGO_PKG_VERSION"),
+        zulip_version: ZULIP_VERSION,
+        zulip_feature_level: ZULIP_FEATURE_LEVEL,
+        realm_name: &directory.realm().name,
+        realm_description: &render_description(directory.realm()),
+        realm_icon: &realm_icon_url(&directory),
+        realm_url: url,
+        has_web_app: app.web_app.current().is_some(),
+        can_sign_up: can_sign_up(app, realm),
+        is_development: app.is_development,
+        is_deactivated: !realm.is_active(),
+    })
 }
 
 /// The newest e-mails of a development server.

@@ -25,9 +25,23 @@ function decoded(operand) {
     }
 }
 
-// The words after the ids in "1-general" or "8,9-King-Hamlet".
-function words(operand) {
-    return operand.replace(/^[\d,]+-?/, "").replace(/-/g, " ");
+// What follows the ids in "1-general" or "8,9-King-Hamlet".
+function withoutIds(operand) {
+    return operand.replace(/^[\d,]+-?/, "");
+}
+
+// The name of a channel, if the person is logged in and may see it. In a link, hyphens may stand for spaces.
+async function channelName(section, channel) {
+    const id = /^\d+/.exec(channel ?? "");
+    if (section.dataset.isLoggedIn === undefined || !id) {
+        return undefined;
+    }
+    try {
+        const answer = await fetch(`/json/streams/${id[0]}`);
+        return answer.ok ? (await answer.json()).stream.name : undefined;
+    } catch {
+        return undefined;
+    }
 }
 
 function conversation(hash) {
@@ -44,7 +58,7 @@ function conversation(hash) {
 
 function title(found) {
     if (found.channel) {
-        const name = words(found.channel);
+        const name = found.name ?? withoutIds(found.channel);
         const channel = name ? `#${name}` : "a channel";
         if (found.topic === undefined) {
             return channel;
@@ -52,7 +66,7 @@ function title(found) {
         return `${channel} › ${found.topic || "general chat"}`;
     }
     if (found.people) {
-        const names = words(found.people);
+        const names = withoutIds(found.people).replaceAll("-", " ");
         const isNamed = names && !["dm", "pm", "group"].includes(names);
         return isNamed ? `direct messages with ${names}` : "a direct conversation";
     }
@@ -61,8 +75,8 @@ function title(found) {
 
 function terminal(found) {
     if (found.channel) {
-        const name = words(found.channel);
-        return name && `Press q, type “${name}”, and press Enter${found.topic ? `; then t, and choose “${found.topic}”` : ""}.`;
+        const typed = found.name === undefined ? "the name of the channel" : `“${found.name}”`;
+        return `Press q, type ${typed}, and press Enter${found.topic ? `; then t, and choose “${found.topic}”` : ""}.`;
     }
     return found.people ? "Press P for direct messages." : "";
 }
@@ -75,6 +89,12 @@ function keep() {
     for (const link of document.querySelectorAll("a.to-login")) {
         link.hash = location.hash;
     }
+}
+
+function describe(found) {
+    document.getElementById("conversation-name").textContent = title(found);
+    document.getElementById("in-terminal").textContent = terminal(found);
+    document.title = title(found);
 }
 
 function show() {
@@ -90,11 +110,15 @@ function show() {
     if (!isLink) {
         return;
     }
-    const found = conversation(location.hash);
-    document.getElementById("conversation-name").textContent = title(found);
-    document.getElementById("open-app").href = `zulip://${location.host}/${location.hash}`;
-    document.getElementById("in-terminal").textContent = terminal(found);
-    document.title = title(found);
+    const {hash} = location;
+    const found = conversation(hash);
+    document.getElementById("open-app").href = `zulip://${location.host}/${hash}`;
+    describe(found);
+    channelName(section, found.channel).then((name) => {
+        if (name !== undefined && location.hash === hash) {
+            describe({...found, name});
+        }
+    });
 }
 
 addEventListener("hashchange", show);

@@ -5,6 +5,7 @@ pub mod about;
 pub mod account_form;
 pub mod app;
 pub mod confirm_email;
+mod description;
 pub mod devlogin;
 pub mod emails;
 pub mod favicon;
@@ -85,6 +86,11 @@ pub fn page(status: StatusCode, template: &impl Template) -> HandlerResult {
 /// A rendered page with a script of this server, which is never cached.
 fn scripted_page(status: StatusCode, template: &impl Template) -> HandlerResult {
     Ok(Reply::scripted_page(status, rendered(template)?))
+}
+
+/// A rendered page with a script that makes calls to this server, which is never cached.
+fn calling_page(status: StatusCode, template: &impl Template) -> HandlerResult {
+    Ok(Reply::calling_page(status, rendered(template)?))
 }
 
 fn rendered(template: &impl Template) -> Result<String, ApiError> {

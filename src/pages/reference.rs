@@ -3,7 +3,7 @@
 
 use super::about::role_name;
 use super::login::{go_to, no_organization};
-use super::page;
+use super::{calling_page, page};
 use crate::http::accept_encoding::AcceptEncoding;
 use crate::http::call::Handler;
 use crate::http::conditions::{Conditions, Selected};
@@ -181,14 +181,10 @@ fn show(
         script: SCRIPT_PATH,
         document: DOCUMENT_PATH,
     };
-    if template.accounts.is_empty() {
-        return page(StatusCode::OK, &template);
+    match template.accounts.is_empty() {
+        true => page(StatusCode::OK, &template),
+        false => calling_page(StatusCode::OK, &template),
     }
-    let html = template.render().map_err(|error| {
-        tracing::error!(%error, "a page could not be rendered");
-        ApiError::internal()
-    })?;
-    Ok(Reply::calling_page(StatusCode::OK, html))
 }
 
 /// The headers of an upload in parts that depend on the file.

@@ -326,6 +326,36 @@ async fn pages_of_a_deactivated_organization_say_so() {
 }
 
 #[tokio::test]
+async fn descriptions_fit_the_page_and_stay_as_they_are_for_programs() {
+    let t = TestServer::start().await;
+    let text = "# Tea\n\n### Times\n\nCome :smile:";
+    t.user("desdemona").patch("/realm", &[("description", &text)]).ok().await;
+    let page = Visitor::new(&t).get("/about").await;
+    for part in ["<h2>Tea</h2>", "<h3>Times</h3>", ">\u{1f604}\u{fe0f}</span>"] {
+        assert!(html(&page).contains(part), "{part}: {page:?}");
+    }
+    let about = t.anonymous().bare(Method::GET, "/about").header("Accept", "application/json").await;
+    let description = about.body["realm_description"].as_str().expect("a description");
+    assert!(description.starts_with("<h1>Tea</h1>\n<h3>Times</h3>"), "{description}");
+    assert!(description.contains(">:smile:</span>"), "{description}");
+}
+
+#[tokio::test]
+async fn only_people_who_are_logged_in_have_a_page_that_asks_for_names() {
+    let t = TestServer::builder().development().start().await;
+    let mut visitor = Visitor::new(&t);
+    for is_logged_in in [false, true] {
+        if is_logged_in {
+            visitor.log_in("hamlet@zulip.com", "hamlet@zulip.com").await;
+        }
+        let page = visitor.get("/about").await;
+        let policy = page.header("Content-Security-Policy");
+        assert_eq!(policy.contains("connect-src 'self'"), is_logged_in, "{policy}");
+        assert_eq!(html(&page).contains("data-is-logged-in"), is_logged_in, "{page:?}");
+    }
+}
+
+#[tokio::test]
 async fn servers_without_mail_have_no_link_to_what_they_would_mail() {
     let t = TestServer::start().await;
     let page = Visitor::new(&t).get("/accounts/go/").await;
