@@ -22,11 +22,23 @@ function readsOnly(call) {
     return ["GET", "HEAD"].includes(call.method);
 }
 
+// Names and values of headers that are written one on each line.
+function headerLines(text) {
+    return text.split("\n").filter((line) => line.trim() !== "").map((line) => {
+        const [, name, value] = /^\s*([^\s:]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+        if (name === undefined) {
+            throw new Error(`“${line}” is not a header, which has a name, a colon and a value`);
+        }
+        return [name, value];
+    });
+}
+
 // The headers that the person filled in, and those of the kind of call.
 function addHeaders(call, email, key) {
     const {isInParts, isWebhook} = form.dataset;
     if (isWebhook !== undefined) {
-        call.headers["Content-Type"] = "application/json";
+        const isTyped = Object.keys(call.headers).some((name) => name.toLowerCase() === "content-type");
+        Object.assign(call.headers, isTyped ? {} : {"Content-Type": "application/json"});
     } else {
         call.headers.Authorization = `Basic ${btoa(`${email}:${key}`)}`;
     }
@@ -56,6 +68,8 @@ function asked(email, key) {
             (isWebhook === undefined && !readsOnly(call) ? call.pairs : call.query).push([name, input.value]);
         } else if (kind === "header" && input.value !== "") {
             call.headers[name] = input.value;
+        } else if (kind === "headers") {
+            Object.assign(call.headers, Object.fromEntries(headerLines(input.value)));
         } else if (kind === "document") {
             call.document = input.value;
         } else if (input.files && input.files.length > 0) {
@@ -158,6 +172,7 @@ async function makeCall(event) {
     const email = document.getElementById("try-account").value;
     const [request, result] = ["tried-request", "tried-answer"].map((id) => document.getElementById(id));
     document.getElementById("tried").hidden = false;
+    request.textContent = "";
     result.textContent = "Waiting for the answer …";
     try {
         const key = await apiKey(email);

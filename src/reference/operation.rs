@@ -130,6 +130,11 @@ impl Kind {
         }
     }
 
+    /// Whether it is sent as it is written, so that it may have several lines.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::LooseText | Self::TextOrJson)
+    }
+
     /// Whether it is sent as JSON text that is no plain number, word or boolean.
     pub fn is_json(self) -> bool {
         match self {

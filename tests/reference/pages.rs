@@ -52,6 +52,11 @@ async fn development_servers_offer_to_make_the_call() {
     assert!(!page.contains(&t.user("hamlet").key));
     let (status, _, script) = fetch(&t.anonymous(), "/static/millstream/reference.js").await;
     assert!(status == 200 && script.contains("dev_fetch_api_key"));
+    // Texts may have several lines; numbers and the like do not.
+    assert!(
+        page.contains("<textarea id=\"try-content\"") && page.contains("<input id=\"try-type\""),
+        "{page}"
+    );
     // A page of another machine does not learn who is here.
     let request = t.anonymous().http.get(format!("{}/api/send-message", t.url));
     let answer = request.header("Host", "evil.example").send().await.unwrap();
@@ -62,6 +67,7 @@ async fn development_servers_offer_to_make_the_call() {
 async fn forms_have_what_the_kind_of_call_needs() {
     let t = TestServer::builder().development().start().await;
     let (_, _, webhook) = fetch(&t.anonymous(), "/api/post-webhook").await;
+    assert!(webhook.contains("<textarea id=\"try-headers\" data-in=\"headers\""), "{webhook}");
     assert!(webhook.contains("data-is-webhook") && webhook.contains("data-in=\"document\""), "{webhook}");
     let (_, _, part) = fetch(&t.anonymous(), "/api/continue-upload").await;
     assert!(part.contains("data-is-in-parts") && part.contains("data-name=\"Upload-Offset\""), "{part}");

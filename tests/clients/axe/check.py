@@ -104,7 +104,7 @@ class Pages:
     def conversation_of_a_link_is_named(self):
         for link, name in [
             ("/#narrow/channel/1-general/topic/plans.20.26.20lunch/near/5", "#general › plans & lunch"),
-            ("/#narrow/stream/12-town-square", "#town square"),
+            ("/#narrow/stream/12-town-square", "#town-square"),
             ("/#narrow/channel/12/near/3", "a channel"),
             ("/#narrow/dm/10,8-dm", "a direct conversation"),
             ("/#narrow/dm/10-King-Hamlet/near/7", "direct messages with King Hamlet"),
@@ -123,7 +123,7 @@ class Pages:
 
     def call_is_made_from_the_reference(self):
         self.browser.get(self.server.url + "/api/send-message")
-        for name, value in {"type": "direct", "to": "[8]", "content": "from the reference"}.items():
+        for name, value in {"type": "direct", "to": "[8]", "content": "from the\nreference"}.items():
             self.browser.find_element(By.ID, "try-" + name).send_keys(value)
         self.browser.find_element(By.CSS_SELECTOR, "#try button").click()
         deadline = time.monotonic() + PATIENCE_SECS
@@ -132,7 +132,8 @@ class Pages:
             time.sleep(0.1)
             answer = self.browser.find_element(By.ID, "tried-answer").text
         assert answer.startswith("200") and '"result": "success"' in answer, answer
-        assert "curl -X POST" in self.browser.find_element(By.ID, "tried-request").text
+        request = self.browser.find_element(By.ID, "tried-request").text
+        assert "curl -X POST" in request and "from the\nreference" in request, request
         self.look_at("api-tried")
 
     def pages_with_problems(self):
@@ -181,6 +182,15 @@ class Pages:
         assert self.browser.current_url == link, self.browser.current_url
         assert self.browser.find_element(By.ID, "conversation").is_displayed()
         self.look_at("owner")
+        # Who may see a channel reads its real name.
+        self.browser.get("about:blank")
+        self.browser.get(self.server.url + "/#narrow/channel/1-something-else")
+        deadline = time.monotonic() + PATIENCE_SECS
+        name = ""
+        while name != "#general" and time.monotonic() < deadline:
+            time.sleep(0.1)
+            name = self.browser.find_element(By.ID, "conversation-name").text
+        assert name == "#general", name
         text = self.browser.find_element(By.ID, "state").text
         assert "Millstream" in text and "Event queues" in text, text
         assert len(self.browser.find_elements(By.CSS_SELECTOR, ".chart rect")) == 14
