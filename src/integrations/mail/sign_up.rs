@@ -25,7 +25,7 @@ impl About<'_> {
         let email = Email::new(format!("Create your account in {}", self.name()))
             .paragraph("Hi there,")
             .paragraph(format!(
-                "You asked for an account in {} ({}), a team chat. To create it, please open this link:",
+                "Someone, probably you, asked for an account in {} ({}), a team chat. To create it, please open this link:",
                 self.name(),
                 self.url
             ))
