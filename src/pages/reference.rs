@@ -2,13 +2,13 @@
 //! (docs/api/server-additions.md#reference).
 
 use super::about::role_name;
-use super::login::{go_to, no_organization};
+use super::login::{active_realm, go_to};
 use super::{calling_page, page};
 use crate::http::accept_encoding::AcceptEncoding;
 use crate::http::call::Handler;
 use crate::http::conditions::{Conditions, Selected};
 use crate::http::route::Route;
-use crate::http::{ApiError, App, Audience, HandlerResult, Path, Realm, RealmUrl, Reply};
+use crate::http::{ApiError, App, Audience, HandlerResult, Path, Realm, RealmUrl, Reply, no_realm};
 use crate::reference::access::{permission, rate};
 use crate::reference::document::{document as document_of, path, route_of};
 use crate::reference::fields::{Field, Object, fields, objects};
@@ -17,6 +17,7 @@ use crate::reference::operations::{Family, families, operations};
 use crate::reference::{curl, recorded};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
+use actors::RealmHandle;
 use askama::Template;
 use bytes::Bytes;
 use flate2::Compression;
@@ -118,7 +119,10 @@ struct Account<'p> {
 
 /// Lists all operations.
 pub async fn list(realm: Option<Realm>) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return no_organization() };
+    let realm = match active_realm(realm) {
+        Ok(realm) => realm,
+        Err(shown) => return *shown,
+    };
     let directory = realm.directory();
     let organization = &directory.realm().name;
     page(StatusCode::OK, &ListPage { organization, families: families(), document: DOCUMENT_PATH })
@@ -129,7 +133,10 @@ pub fn operation(
     table: fn() -> Vec<Route>,
 ) -> impl Handler<(App, Audience, Option<Realm>, Option<RealmUrl>, Path<String>)> {
     move |app: App, audience, realm, url, Path(name): Path<String>| async move {
-        show(&app, &table(), audience, (realm, url), &name)
+        match active_realm(realm) {
+            Ok(realm) => show(&app, &table(), audience, (&realm, url), &name),
+            Err(shown) => *shown,
+        }
     }
 }
 
@@ -137,10 +144,10 @@ fn show(
     app: &App,
     routes: &[Route],
     audience: Audience,
-    (realm, url): (Option<Realm>, Option<RealmUrl>),
+    (realm, url): (&RealmHandle, Option<RealmUrl>),
     name: &str,
 ) -> HandlerResult {
-    let (Some(Realm(realm)), Some(RealmUrl(url))) = (realm, url) else { return no_organization() };
+    let RealmUrl(url) = url.ok_or_else(no_realm)?;
     if let Some((_, other)) = OTHER_NAMES.iter().find(|(known, _)| *known == name) {
         return go_to(other, Vec::new());
     }

@@ -311,6 +311,8 @@ async fn pages_of_a_deactivated_organization_say_so() {
         "/devlogin/",
         "/integrations/",
         "/integrations/github",
+        "/api",
+        "/api/send-message",
         "/accounts/password/reset/",
         "/register/",
         "/accounts/home/",
