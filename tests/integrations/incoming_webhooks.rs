@@ -257,6 +257,8 @@ async fn clients_are_offered_the_catalog() {
     assert_eq!(github["config_options"], json!([]));
     let json = offered.iter().find(|offer| offer["name"] == "json").unwrap();
     assert_eq!(json["all_event_types"], Value::Null);
+    let bitbucket = offered.iter().find(|offer| offer["name"] == "bitbucket2").unwrap();
+    assert_eq!(bitbucket["display_name"], "Bitbucket");
 }
 
 #[tokio::test]
