@@ -1,7 +1,7 @@
 //! The form with which people make their account, from an invitation or without one: name and password, and what is
 //! wrong with them next to the fields.
 
-use super::page;
+use super::{LOG_IN, MessagePage, page};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult};
 use actix_web::http::StatusCode;
 use actors::{DomainError, RealmHandle};
@@ -232,6 +232,13 @@ pub fn address_text(problem: AddressProblem) -> &'static str {
             "The account with this address has been deactivated. Ask an administrator to reactivate it."
         }
     }
+}
+
+/// The page of a link for an address that cannot make an account (any more). Who has one already may log in.
+pub fn address_refused(organization: &str, problem: AddressProblem) -> HandlerResult {
+    let (title, text) = ("You cannot join", address_text(problem));
+    let link = matches!(problem, AddressProblem::Taken).then_some(LOG_IN);
+    page(StatusCode::GONE, &MessagePage { organization, title, text, link })
 }
 
 fn name_text(error: &RuleError) -> String {

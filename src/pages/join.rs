@@ -3,8 +3,8 @@
 //! The key is the only credential: there are no cookies, and no other page can make a browser do what its own user
 //! could not. Errors are shown next to the fields of the form.
 
-use super::account_form::{Entry, JoinForm, address_text};
-use super::{DEACTIVATED_TITLE, LOGIN_PAGE, Link, MessagePage, page};
+use super::account_form::{Entry, JoinForm, address_refused};
+use super::{DEACTIVATED_TITLE, LOG_IN, MessagePage, page};
 use crate::http::{App, HandlerResult, Params, Path, Realm, RealmUrl};
 use actix_web::http::StatusCode;
 use actors::{DomainError, Joining, commands};
@@ -79,8 +79,7 @@ fn find(realm: Option<Realm>, key: &str) -> Result<(InvitationId, Entry), Box<Ha
     if let Some(address) = &invitation.address
         && let Err(problem) = check_new_address(&directory, address)
     {
-        let text = address_text(problem);
-        return Err(Box::new(message(StatusCode::GONE, &organization, "You cannot join", text)));
+        return Err(Box::new(address_refused(&organization, problem)));
     }
     let inviter = directory.user(invitation.inviter);
     let greeting =
@@ -92,9 +91,6 @@ fn find(realm: Option<Realm>, key: &str) -> Result<(InvitationId, Entry), Box<Ha
 fn message(status: StatusCode, organization: &str, title: &str, text: &str) -> HandlerResult {
     page(status, &MessagePage { organization, title, text, link: None })
 }
-
-/// For people who may have an account already.
-const LOG_IN: Link<'_> = Link { path: LOGIN_PAGE, words: "Log in" };
 
 fn ended(organization: &str, end: InvitationEnd) -> HandlerResult {
     let (title, text) = match end {

@@ -56,6 +56,9 @@ pub struct Link<'p> {
     words: &'p str,
 }
 
+/// For people who may have an account already.
+const LOG_IN: Link<'_> = Link { path: LOGIN_PAGE, words: "Log in" };
+
 /// The address of the page to log in, which leads back to a path of this host.
 fn login_path(next: &str) -> String {
     format!("{LOGIN_PAGE}?next={}", utf8_percent_encode(next, PLAIN))

@@ -1,7 +1,7 @@
 //! `/register/` and `/accounts/home/`: people make an account without an invitation, where the organization lets them
 //! (docs/api/server-additions.md#pages). The address is confirmed by mail; nothing tells whether it has an account.
 
-use super::account_form::{Entry, JoinForm, address_text};
+use super::account_form::{Entry, JoinForm, address_refused, address_text};
 use super::login::{active_realm, go_to, no_organization};
 use super::open_to::why_not;
 use super::{Link, message_of, page};
@@ -167,8 +167,7 @@ fn find(app: &App, realm: Option<Realm>, key: &str) -> Result<Entry, Box<Handler
         return Err(Box::new(message_of(&realm, StatusCode::GONE, title, text, ANOTHER)));
     }
     if let Err(problem) = check_new_address(&directory, &address) {
-        let text = address_text(problem);
-        return Err(Box::new(message_of(&realm, StatusCode::GONE, "You cannot join", text, None)));
+        return Err(Box::new(address_refused(&directory.realm().name, problem)));
     }
     let greeting = "Create your account".to_owned();
     Ok(Entry { realm, directory, address: Some(address), greeting, offers_groups: true })

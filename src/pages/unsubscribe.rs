@@ -4,7 +4,7 @@
 //! The key is the only credential, as for invitations.
 
 use super::login::active_realm;
-use super::{LOGIN_PAGE, Link, message_of, page};
+use super::{LOG_IN, message_of, page};
 use crate::http::{HandlerResult, Path, Realm};
 use crate::integrations::mail::{MailKind, Switch, parse_unsubscribe_link};
 use actix_web::http::StatusCode;
@@ -95,6 +95,5 @@ fn find(realm: &RealmHandle, link: &str) -> Option<(Arc<User>, MailKind)> {
 fn invalid_link(realm: &RealmHandle) -> HandlerResult {
     let text = "It was not copied completely, or the account or its email address has changed since. You can turn emails off in \
                 the settings of your account, too.";
-    let log_in = Link { path: LOGIN_PAGE, words: "Log in" };
-    message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(log_in))
+    message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(LOG_IN))
 }

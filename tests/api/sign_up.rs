@@ -66,7 +66,8 @@ async fn confirmed_address_becomes_an_account() {
     assert_eq!((&new["role"], &new["delivery_email"]), (&json!(400), &json!("new@example.com")));
     assert!(t.realm().directory().user_by_email("other@example.com").is_none());
     // The link makes no other account.
-    assert_eq!(visitor.get(&link).await.status, 410);
+    let page = visitor.get(&link).await;
+    assert!(page.status == 410 && html(&page).contains("<a href=\"/login/\">Log in</a>"), "{page:?}");
     let again = visitor.ask(reqwest::Method::POST, &link, Some(&fields("Second", PASSWORD))).await;
     assert_eq!(again.status, 410, "{again:?}");
 }
