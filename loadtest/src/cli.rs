@@ -69,7 +69,8 @@ pub struct RunArgs {
     /// Files for other programs.
     #[command(flatten)]
     pub export: ExportArgs,
-    /// Output folder for `results.json`, `report.html` and `server.log`.
+    /// Output folder for `results.json`, `report.html` and `server.log`. Those of an earlier run get `previous-` before their
+    /// names.
     #[arg(long, default_value = "target/loadtest")]
     pub out: PathBuf,
     /// Do not measure the bare server and the disk of this machine, which say nothing about another one.
@@ -131,7 +132,7 @@ pub struct CompareArgs {
     /// Files for other programs.
     #[command(flatten)]
     pub export: ExportArgs,
-    /// Output folder for `compare.html`, and a folder for each server.
+    /// Output folder for `compare.html`, and a folder for each server. Files of an earlier run get `previous-` before their names.
     #[arg(long, default_value = "target/loadtest")]
     pub out: PathBuf,
     /// Do not measure the bare server and the disk of this machine, which say nothing about another one.
@@ -239,7 +240,8 @@ pub struct StartArgs {
     /// URL that the server will listen on.
     #[arg(long, default_value = "http://127.0.0.1:9991")]
     pub url: String,
-    /// Output folder for `results.json`, `report.html` and `server.log`.
+    /// Output folder for `results.json`, `report.html` and `server.log`. Those of an earlier run get `previous-` before their
+    /// names.
     #[arg(long, default_value = "target/loadtest")]
     pub out: PathBuf,
     /// Number of starts.

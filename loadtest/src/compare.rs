@@ -30,12 +30,7 @@ struct Side {
 pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
     let mut sides = sides(&args)?;
     let mut scenarios = load_scenarios(&args.scenarios, args.secs)?;
-    for side in &sides {
-        make_folder(&side.out)?;
-        report::check_writable(&side.out, report::RUN_FILES)?;
-    }
-    report::check_writable(&args.out, &[PAGE])?;
-    report::check_exports(args.export.csv.as_deref(), args.export.prometheus.as_deref())?;
+    prepare_files(&sides, &args)?;
     let most = scenarios.iter().map(|scenario| scenario.users).max().unwrap_or(0);
     for side in &mut sides {
         // A server that cannot be asked fails when its first scenario runs, and the others go on.
@@ -68,6 +63,20 @@ pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
     failures.iter().for_each(|failure| println!("{failure}"));
     println!("written: {}", args.out.join(PAGE).display());
     Ok(failures.is_empty())
+}
+
+/// Makes the folders, checks that all files can be written, and renames those of an earlier comparison.
+fn prepare_files(sides: &[Side], args: &CompareArgs) -> Result<(), LoadError> {
+    let (csv, prometheus) = (args.export.csv.as_deref(), args.export.prometheus.as_deref());
+    for side in sides {
+        make_folder(&side.out)?;
+        report::check_writable(&side.out, report::RUN_FILES)?;
+    }
+    report::check_writable(&args.out, &[PAGE])?;
+    report::check_exports(csv, prometheus)?;
+    sides.iter().try_for_each(|side| report::rename_earlier(&side.out, report::RUN_FILES))?;
+    report::rename_earlier(&args.out, &[PAGE])?;
+    report::rename_earlier_exports(csv, prometheus)
 }
 
 /// Puts earlier runs on one page.

@@ -19,7 +19,7 @@ pub struct Faults {
     pub lose_every: u64,
     /// Adds an event to every queue twice.
     pub double_every: u64,
-    /// Changes the content in the events of every queue.
+    /// Changes the end of the content in the events of every queue.
     pub change_every: u64,
     /// Gives the events a time of sending that is still to come.
     pub postdate_every: u64,
@@ -149,9 +149,9 @@ fn accept(fake: &Fake, form: &Fields) -> Option<HttpResponse> {
         world.messages.push((0, String::new()));
         return Some(bad(429, "RATE_LIMIT_HIT"));
     }
-    let content = match form["content"].split_once('.') {
-        _ if hit(fake.faults.change_every) => "xx".to_owned(),
-        Some((_, rest)) if hit(fake.faults.postdate_every) => format!("t{}.{rest}", u64::MAX / 4),
+    let content = match form["content"].split_once('x') {
+        _ if hit(fake.faults.change_every) => form["content"].clone() + "!",
+        Some((_, rest)) if hit(fake.faults.postdate_every) => format!("t{}x{rest}", u64::MAX / 4),
         _ => form["content"].clone(),
     };
     let copies = if hit(fake.faults.lose_every) { 0 } else { 1 + usize::from(hit(fake.faults.double_every)) };

@@ -141,6 +141,8 @@ async fn run_scenarios(
     make_folder(out)?;
     report::check_writable(out, report::RUN_FILES)?;
     report::check_exports(export.csv.as_deref(), export.prometheus.as_deref())?;
+    report::rename_earlier(out, report::RUN_FILES)?;
+    report::rename_earlier_exports(export.csv.as_deref(), export.prometheus.as_deref())?;
     let mut run = new_run("", url);
     if let Some(warning) = machine::busy_before(&run.machine) {
         eprintln!("warning: {warning}");

@@ -110,6 +110,9 @@ async fn server_without_logins_needs_a_users_file() {
     let one = fake::start(Faults::default());
     let two = fake::start(Faults { production: true, ..Faults::default() });
     let (one, two) = (format!("one=http://{}", one.host), format!("two=http://{}", two.host));
+    let earlier = folder.path().join("out/two/results.json");
+    std::fs::create_dir_all(earlier.parent().unwrap()).unwrap();
+    std::fs::write(&earlier, "of an earlier run").unwrap();
     let ran = compare(&["--server", &one, "--server", &two], folder.path()).await;
     assert_eq!(
         ran,
@@ -117,7 +120,8 @@ async fn server_without_logins_needs_a_users_file() {
         "the other server's results are there, and the exit code says that one is missing"
     );
     assert_eq!(read(folder.path(), "one").scenarios.len(), 1);
-    assert!(!folder.path().join("out/two/results.json").exists());
+    assert!(!earlier.exists(), "a reader would take it for the new run's");
+    assert!(earlier.with_file_name("previous-results.json").exists());
     let page = std::fs::read_to_string(folder.path().join("out/compare.html")).unwrap();
     assert!(page.contains("Warning: two: it ended early"), "the page says why it has no figures: {page}");
 }

@@ -1,5 +1,5 @@
 //! Event receivers: each registers a queue, polls it like a client, and checks the events: ids ascending, none missing,
-//! none twice. The delivery time is computed from the time in the content.
+//! none twice, none changed. The delivery time is computed from the time in the content.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -41,8 +41,8 @@ pub struct Receiver {
     last_event_id: i64,
     /// Message ids by channel, in order of arrival.
     seen: HashMap<u64, Vec<u64>>,
-    /// Messages without a possible time of sending, with their channel: those of others, or changed ones.
-    without_time: Vec<(u64, u64)>,
+    /// Messages whose content is not one of this run, with their channel: those of others, or changed ones.
+    with_other_content: Vec<(u64, u64)>,
     duplicates: u64,
     out_of_order: u64,
     ended_early: bool,
@@ -127,7 +127,7 @@ impl Receiver {
             request: Vec::new(),
             last_event_id: registered.last_event_id,
             seen: channels.iter().map(|id| (*id, Vec::new())).collect(),
-            without_time: Vec::new(),
+            with_other_content: Vec::new(),
             duplicates: 0,
             out_of_order: 0,
             ended_early: false,
@@ -202,7 +202,7 @@ impl Receiver {
             // This run has not written a time that is still to come.
             let sent = parse_sent(&message.content, reception.epoch).filter(|sent| *sent <= now);
             let Some(sent) = sent else {
-                self.without_time.push((channel, message.id));
+                self.with_other_content.push((channel, message.id));
                 continue;
             };
             reception.received.fetch_add(1, Ordering::Relaxed);
@@ -223,11 +223,11 @@ impl Receiver {
     }
 }
 
-/// How many of the messages that were sent are among those that arrived without their time of sending, given as channel and id.
-fn changed(without_time: &[(u64, u64)], sent: &HashMap<u64, Vec<u64>>) -> usize {
+/// How many of the messages that were sent are among those that arrived with other content, given as channel and id.
+fn changed(with_other_content: &[(u64, u64)], sent: &HashMap<u64, Vec<u64>>) -> usize {
     let is_sent =
         |(channel, id): &&(u64, u64)| sent.get(channel).is_some_and(|ids| ids.binary_search(id).is_ok());
-    without_time.iter().filter(is_sent).count()
+    with_other_content.iter().filter(is_sent).count()
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
@@ -327,7 +327,7 @@ impl Receivers {
             delivery.receivers += 1;
             delivery.deliveries += receiver.seen.values().map(|ids| ids.len() as u64).sum::<u64>();
             delivery.lost_events += receiver.lost(sent);
-            for _ in 0..changed(&receiver.without_time, sent) {
+            for _ in 0..changed(&receiver.with_other_content, sent) {
                 self.recorder.record_failure(CHANGED);
             }
             delivery.duplicate_events += receiver.duplicates;

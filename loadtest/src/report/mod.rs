@@ -15,7 +15,7 @@ use std::path::Path;
 
 use crate::error::LoadError;
 use crate::outcome::{FORMAT, RunResult};
-pub use writable::{check_exports, check_writable};
+pub use writable::{check_exports, check_writable, rename_earlier, rename_earlier_exports};
 
 /// The files of a run in its output folder.
 pub const RUN_FILES: &[&str] = &["results.json", "report.html"];

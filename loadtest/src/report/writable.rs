@@ -1,5 +1,7 @@
-//! Checks before a run that its results can be written, because a run may take an hour.
+//! Checks before a run that its results can be written, because a run may take an hour, and renames those of an earlier run,
+//! which would pass for those of a run that fails.
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::path::Path;
 
@@ -13,6 +15,24 @@ pub fn check_writable(folder: &Path, names: &[&str]) -> Result<(), LoadError> {
 /// Fails if one of the files for other programs cannot be written.
 pub fn check_exports(csv: Option<&Path>, prometheus: Option<&Path>) -> Result<(), LoadError> {
     csv.into_iter().chain(prometheus).try_for_each(check_file)
+}
+
+/// Prepends `previous-` to the names of those files that are in a folder. Fails if one cannot be renamed.
+pub fn rename_earlier(folder: &Path, names: &[&str]) -> Result<(), LoadError> {
+    names.iter().try_for_each(|name| rename_file(&folder.join(name)))
+}
+
+/// Prepends `previous-` to the names of those files for other programs that are there. Fails if one cannot be renamed.
+pub fn rename_earlier_exports(csv: Option<&Path>, prometheus: Option<&Path>) -> Result<(), LoadError> {
+    csv.into_iter().chain(prometheus).try_for_each(rename_file)
+}
+
+/// Renames a file, unless it is not there, or is a pipe or a device.
+fn rename_file(path: &Path) -> Result<(), LoadError> {
+    let Some(name) = path.file_name().filter(|_| path.is_file()) else { return Ok(()) };
+    let mut earlier = OsString::from("previous-");
+    earlier.push(name);
+    std::fs::rename(path, path.with_file_name(earlier)).map_err(|source| LoadError::file(path, source))
 }
 
 /// Opens a file without a change of its content. One that is not there yet is not left behind.
@@ -52,5 +72,22 @@ mod tests {
         let error = check_writable(folder.path(), &["report.html", "results.json"]).unwrap_err().to_string();
         assert!(error.contains("results.json"), "{error}");
         assert!(!folder.path().join("report.html").exists());
+    }
+
+    #[test]
+    fn files_of_an_earlier_run_are_renamed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (page, csv) = (folder.path().join("report.html"), folder.path().join("all.csv"));
+        for text in ["first", "second"] {
+            std::fs::write(&page, text).unwrap();
+            std::fs::write(&csv, text).unwrap();
+            rename_earlier(folder.path(), &["report.html", "results.json"]).unwrap();
+            rename_earlier_exports(Some(&csv), Some(Path::new("/dev/null"))).unwrap();
+            assert!(!page.exists() && !csv.exists());
+            for name in ["previous-report.html", "previous-all.csv"] {
+                assert_eq!(std::fs::read_to_string(folder.path().join(name)).unwrap(), text);
+            }
+        }
+        rename_earlier_exports(None, Some(&csv)).unwrap();
     }
 }
