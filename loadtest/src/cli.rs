@@ -73,7 +73,8 @@ pub struct RunArgs {
     /// names.
     #[arg(long, default_value = "target/loadtest")]
     pub out: PathBuf,
-    /// Do not measure the bare server and the disk of this machine, which say nothing about another one.
+    /// Do not measure the bare server and the disk of this machine, which say nothing about another one. Expectations that
+    /// compare with them are left out.
     #[arg(long)]
     pub no_baseline: bool,
     /// Folder on the disk to measure: the server's data folder, or one on the same disk. Default: the parent of

@@ -1,5 +1,5 @@
 //! Expectations: the limits of a scenario, and the resulting verdicts. An expectation whose value could not be measured
-//! is missed, never skipped.
+//! is missed, never skipped; only a run that is asked not to measure the bare server and the disk has none that compare with them.
 
 use serde::Deserialize;
 
@@ -92,6 +92,11 @@ impl Expect {
             Some((name, limit)) => Err(format!("{name} is {limit}, and a limit is 0 or more")),
             None => Ok(()),
         }
+    }
+
+    /// Removes the limits that compare with the bare server or with the disk, for a run without these.
+    pub fn drop_baselines(&mut self) {
+        (self.ratio_to_baseline_min, self.cpu_ratio_max, self.p50_ms_max_over_fdatasync) = (None, None, None);
     }
 
     /// Evaluates all phases of a scenario.
@@ -323,6 +328,24 @@ mod tests {
         assert_eq!(good.len(), 5);
         let bad = expect.judge(&[phase(69.0, 4.0)], &baselines);
         assert!(bad.iter().filter(|verdict| verdict.expectation != "errors_max").all(|verdict| !verdict.met));
+    }
+
+    #[test]
+    fn run_without_baselines_has_no_limits_that_compare_with_them() {
+        let mut expect = Expect {
+            ratio_to_baseline_min: Some(0.3),
+            cpu_ratio_max: Some(4.0),
+            p50_ms_max_over_fdatasync: Some(1.0),
+            p50_ms_max: Some(10.0),
+            ..Expect::default()
+        };
+        let missed = |expect: &Expect| {
+            let verdicts = expect.judge(&[phase(1.0, 1.0)], &Baselines::default());
+            verdicts.iter().filter(|verdict| !verdict.met).count()
+        };
+        assert_eq!(missed(&expect), 3);
+        expect.drop_baselines();
+        assert_eq!((missed(&expect), expect.p50_ms_max), (0, Some(10.0)));
     }
 
     #[test]

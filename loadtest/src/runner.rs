@@ -48,7 +48,10 @@ pub fn load_scenarios(names: &[String], secs: Option<f64>) -> Result<Vec<Scenari
 
 /// Runs scenarios and reports; `false` if an expectation was missed.
 pub async fn run(args: RunArgs) -> Result<bool, LoadError> {
-    let scenarios = load_scenarios(&args.scenarios, args.secs)?;
+    let mut scenarios = load_scenarios(&args.scenarios, args.secs)?;
+    if args.no_baseline {
+        scenarios.iter_mut().for_each(Scenario::drop_baselines);
+    }
     let server = args.server;
     let policy = TargetPolicy::new(
         [server.url.as_str()].into_iter(),

@@ -170,6 +170,12 @@ impl Scenario {
         self.about.to_lowercase().contains("durable")
     }
 
+    /// Removes the expectations that compare with the bare server or with the disk, for a run without these.
+    pub fn drop_baselines(&mut self) {
+        self.expect.drop_baselines();
+        self.phases.iter_mut().filter_map(|phase| phase.expect.as_mut()).for_each(Expect::drop_baselines);
+    }
+
     /// Lowers the number of users, for a server with fewer accounts, and says so in the description.
     pub fn limit_users(&mut self, most: u32) {
         if self.users <= most {
