@@ -160,7 +160,7 @@ fn retained_users(
     let has = |user: &UserId| users.get(user).is_some_and(|mine| !mine.historical.is_disjoint(ids));
     let have: Vec<UserId> = match listening {
         Some(listening) => listening.iter().copied().filter(has).collect(),
-        None => users.keys().copied().filter(has).collect(),
+        None => users.flagged_near(ids).iter().map(UserId).filter(has).collect(),
     };
     let users = have.into_iter().filter_map(|user| directory.user(user)).filter(|user| user.is_active);
     let mut users: Vec<Arc<User>> = users.cloned().collect();

@@ -18,9 +18,6 @@ use std::sync::Arc;
 /// The position of events is stored every this many frames.
 const EVENT_POSITION_FRAMES: u64 = 64;
 
-/// From this many messages on, changing a flag re-optimizes the set.
-const OPTIMIZE_MESSAGES_MIN: u64 = 64;
-
 impl View {
     /// Creates an organization from its first frame.
     ///
@@ -195,24 +192,19 @@ impl View {
             return Ok(());
         }
         let delivered = self.delivered_among(user, &ids);
-        let mine = self.messages.users.entry(user).or_default();
         // A flag on a message that was never delivered makes it historical; it counts as read
         // unless the request marks it unread.
-        let historical = &(&ids - &delivered) - &mine.historical;
+        let mut historical = &ids - &delivered;
+        if let Some(mine) = self.messages.users.get(&user) {
+            historical -= &mine.historical;
+        }
         let mut touched = TouchedBlocks::new();
         for block in blocks_of(&historical) {
             touched.extend([(user, Flag::Historical, block), (user, Flag::Read, block)]);
         }
-        mine.read |= &historical;
-        mine.historical |= &historical;
-        if let Some(set) = mine.set_mut(flag) {
-            match op {
-                FlagOp::Add => *set |= &ids,
-                FlagOp::Remove => *set -= &ids,
-            }
-            if ids.len() >= OPTIMIZE_MESSAGES_MIN {
-                set.optimize();
-            }
+        self.messages.users.add_all(user, Flag::Read, &historical);
+        self.messages.users.add_all(user, Flag::Historical, &historical);
+        if self.messages.users.change(user, flag, op, &ids) {
             touched.extend(blocks_of(&ids).into_iter().map(|block| (user, flag, block)));
         }
         self.put_flag_blocks(&touched, rows)

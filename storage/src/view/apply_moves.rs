@@ -85,11 +85,8 @@ impl View {
         let Some(source) = self.messages.topic(movement.channel, &topic) else { return };
         let ids = &source.ids & ids_of(&movement.messages);
         for (user, lost) in self.lost_by_moving(movement.channel, &ids, arrival) {
-            let Some(mine) = self.messages.users.get_mut(&user) else { continue };
             for flag in LOST_FLAGS {
-                let Some(set) = mine.set_mut(flag) else { continue };
-                let hit = &*set & &lost;
-                *set -= &hit;
+                let hit = self.messages.users.take(user, flag, &lost);
                 touched.extend(blocks_of(&hit).into_iter().map(|block| (user, flag, block)));
             }
         }
@@ -106,7 +103,8 @@ impl View {
         let deliveries: Vec<_> =
             arrival.deliveries.iter().map(|delivery| (ids_of(&delivery.messages), &delivery.users)).collect();
         let mut found = BTreeMap::new();
-        for (user, mine) in &self.messages.users {
+        for user in self.messages.users.flagged_near(ids).iter().map(UserId) {
+            let Some(mine) = self.messages.users.get(&user) else { continue };
             let mut flagged = RoaringBitmap::new();
             for set in LOST_FLAGS.into_iter().filter_map(|flag| mine.set(flag)) {
                 if !set.is_disjoint(ids) {
@@ -116,17 +114,17 @@ impl View {
             if flagged.is_empty() {
                 continue;
             }
-            let mut lost = match self.directory.is_subscribed(arrival.channel, *user) {
-                true => self.delivered_among_in_channel(*user, channel, &flagged),
+            let mut lost = match self.directory.is_subscribed(arrival.channel, user) {
+                true => self.delivered_among_in_channel(user, channel, &flagged),
                 false => flagged,
             };
             for (kept, users) in &deliveries {
-                if users.binary_search(user).is_ok() {
+                if users.binary_search(&user).is_ok() {
                     lost -= kept;
                 }
             }
             if !lost.is_empty() {
-                found.insert(*user, lost);
+                found.insert(user, lost);
             }
         }
         found
@@ -134,7 +132,7 @@ impl View {
 
     fn mark_delivered_read(&mut self, users: &[UserId], ids: &RoaringBitmap, touched: &mut TouchedBlocks) {
         for user in users.iter().filter(|_| !ids.is_empty()) {
-            self.messages.users.entry(*user).or_default().read |= ids;
+            self.messages.users.add_all(*user, Flag::Read, ids);
             touched.extend(blocks_of(ids).into_iter().map(|block| (*user, Flag::Read, block)));
         }
     }

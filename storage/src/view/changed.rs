@@ -124,9 +124,8 @@ impl View {
         if self.has_at(user, conversation, id) {
             return Ok(());
         }
-        let mine = self.messages.users.entry(user).or_default();
-        mine.historical.insert(id.0);
-        mine.read.insert(id.0);
+        self.messages.users.add(user, Flag::Historical, id);
+        self.messages.users.add(user, Flag::Read, id);
         let block = id.0 / BLOCK_MESSAGES;
         let touched = TouchedBlocks::from([(user, Flag::Historical, block), (user, Flag::Read, block)]);
         self.put_flag_blocks(&touched, rows)
@@ -195,11 +194,12 @@ impl View {
         let wanted: BTreeMap<UserId, Flags> = user_flags.iter().copied().collect();
         let mut touched = TouchedBlocks::new();
         let block = id.0 / BLOCK_MESSAGES;
-        for (user, mine) in &mut self.messages.users {
-            let flags = wanted.get(user).copied().unwrap_or_default();
-            for flag in CONTENT_FLAGS {
-                if !flags.contains(flag) && mine.set_mut(flag).is_some_and(|set| set.remove(id.0)) {
-                    touched.insert((*user, flag, block));
+        let ids = RoaringBitmap::from_iter([id.0]);
+        for user in self.messages.users.flagged_near(&ids).iter().map(UserId) {
+            let flags = wanted.get(&user).copied().unwrap_or_default();
+            for flag in CONTENT_FLAGS.into_iter().filter(|flag| !flags.contains(*flag)) {
+                if !self.messages.users.take(user, flag, &ids).is_empty() {
+                    touched.insert((user, flag, block));
                 }
             }
         }
@@ -211,8 +211,7 @@ impl View {
                 continue;
             }
             for flag in CONTENT_FLAGS.into_iter().filter(|flag| flags.contains(*flag)) {
-                let mine = self.messages.users.entry(user).or_default();
-                if mine.set_mut(flag).is_some_and(|set| set.insert(id.0)) {
+                if self.messages.users.add(user, flag, id) {
                     touched.insert((user, flag, block));
                 }
             }
@@ -233,11 +232,7 @@ impl View {
             let key = (*user, *flag, Block(*block));
             rows.put::<records::Flags>(realm, &key, &FlagBlock::of(set, *block, through))?;
         }
-        for (user, _, _) in touched {
-            if self.messages.users.get(user).is_some_and(|mine| mine.is_empty()) {
-                self.messages.users.remove(user);
-            }
-        }
+        touched.iter().for_each(|(user, ..)| self.messages.users.remove_if_empty(*user));
         Ok(())
     }
 }

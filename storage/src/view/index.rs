@@ -3,6 +3,7 @@
 
 use super::newest::add_newest;
 use super::topic::{Spelled, TopicMessages};
+use super::user_flags::FlaggedUsers;
 use crate::checkpoint::codec::saved;
 use foldhash::HashMap;
 use model::fact::DeletedFrom;
@@ -66,22 +67,6 @@ impl Location {
     }
 }
 
-/// The flags of one user that do not follow from other records.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct UserMessages {
-    pub read: RoaringBitmap,
-    pub starred: RoaringBitmap,
-    pub collapsed: RoaringBitmap,
-    /// Messages that are flagged without having been delivered.
-    pub historical: RoaringBitmap,
-    /// Messages that mention the user, by name or group.
-    pub mentioned: RoaringBitmap,
-    /// Messages that mention all participants of a topic of which the user is one.
-    pub topic_wildcard: RoaringBitmap,
-    /// Messages that contain an alert word of the user.
-    pub alerted: RoaringBitmap,
-}
-
 /// All messages of an organization.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MessageIndex {
@@ -101,12 +86,10 @@ pub struct MessageIndex {
     pub with_reaction: RoaringBitmap,
     /// Messages that mention all their recipients.
     pub channel_wildcard: RoaringBitmap,
-    pub users: HashMap<UserId, UserMessages>,
+    pub users: FlaggedUsers,
 }
 
 saved!(ChannelMessages { ids, topics });
-
-saved!(UserMessages { read, starred, collapsed, historical, mentioned, topic_wildcard, alerted });
 
 saved!(MessageIndex {
     last,
@@ -185,7 +168,7 @@ impl MessageIndex {
             messages.ids.optimize();
             messages.topics.values_mut().for_each(|topic| _ = topic.ids.optimize());
         }
-        self.users.values_mut().for_each(UserMessages::optimize);
+        self.users.optimize();
     }
 
     /// Records that a user reacted to a message.
@@ -224,14 +207,11 @@ impl MessageIndex {
 
     fn add_user_flags(&mut self, id: MessageId, row: &MessageIndexRow) {
         if row.traits.read_by_sender {
-            add_newest(&mut self.users.entry(row.sender).or_default().read, id.0);
+            self.users.add_newest(row.sender, Flag::Read, id);
         }
         for (user, flags) in &row.user_flags {
-            let messages = self.users.entry(*user).or_default();
             for flag in flags.iter() {
-                if let Some(set) = messages.set_mut(flag) {
-                    set.insert(id.0);
-                }
+                self.users.add(*user, flag, id);
             }
         }
     }
@@ -306,7 +286,7 @@ impl MessageIndex {
         ] {
             *set -= ids;
         }
-        self.remove_from_users(ids);
+        self.users.remove_messages(ids, &self.all);
         in_others
     }
 
@@ -350,20 +330,6 @@ impl MessageIndex {
         for (channel, topic, ids) in hits {
             self.take_from_topic(channel, &topic, &ids);
         }
-    }
-
-    /// Removes messages from the flags of all users.
-    pub(super) fn remove_from_users(&mut self, ids: &RoaringBitmap) {
-        self.users.retain(|_, mine| {
-            for flag in Flag::ALL {
-                if let Some(set) = mine.set_mut(flag)
-                    && !set.is_disjoint(ids)
-                {
-                    *set -= ids;
-                }
-            }
-            !mine.is_empty()
-        });
     }
 
     /// The present place of a message; `None` if there is no such message. Searches all channels and the topics of one, so
@@ -427,50 +393,4 @@ fn remove_from_each<K: Eq + std::hash::Hash>(sets: &mut HashMap<K, RoaringBitmap
 /// The day since 1970 (UTC) of a time.
 pub(super) fn day_of(sent: Timestamp) -> u32 {
     (sent.0 / DAY_MILLIS) as u32
-}
-
-impl UserMessages {
-    /// Whether the user has no flags.
-    pub(super) fn is_empty(&self) -> bool {
-        Flag::ALL.into_iter().filter_map(|flag| self.set(flag)).all(RoaringBitmap::is_empty)
-    }
-
-    /// Brings every set into its smallest form; contiguous reads then cost almost nothing.
-    pub(super) fn optimize(&mut self) {
-        for flag in model::Flag::ALL {
-            if let Some(set) = self.set_mut(flag) {
-                set.optimize();
-            }
-        }
-    }
-
-    /// The set for a flag; `None` for flags that are not stored per user.
-    pub fn set(&self, flag: model::Flag) -> Option<&RoaringBitmap> {
-        use model::Flag::*;
-        match flag {
-            Read => Some(&self.read),
-            Starred => Some(&self.starred),
-            Collapsed => Some(&self.collapsed),
-            Mentioned => Some(&self.mentioned),
-            TopicWildcardMentioned => Some(&self.topic_wildcard),
-            HasAlertWord => Some(&self.alerted),
-            Historical => Some(&self.historical),
-            ChannelWildcardMentioned => None,
-        }
-    }
-
-    /// The set for a flag, to be changed; `None` for flags that are not stored per user.
-    pub fn set_mut(&mut self, flag: model::Flag) -> Option<&mut RoaringBitmap> {
-        use model::Flag::*;
-        match flag {
-            Read => Some(&mut self.read),
-            Starred => Some(&mut self.starred),
-            Collapsed => Some(&mut self.collapsed),
-            Mentioned => Some(&mut self.mentioned),
-            TopicWildcardMentioned => Some(&mut self.topic_wildcard),
-            HasAlertWord => Some(&mut self.alerted),
-            Historical => Some(&mut self.historical),
-            ChannelWildcardMentioned => None,
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! Reads an organization back from its rows.
 
 use super::chunk::OpenChunk;
-use super::index::UserMessages;
 use super::key::Key;
 use super::record::{Record, StoredValue, decode_key};
 use super::records::{self, TABLES};
@@ -29,8 +28,8 @@ pub fn load(tree: &sled::Tree, realm: RealmId) -> Result<Option<View>, StoreErro
         index_rows: newest_chunk::<records::MessageIndex>(tree, realm)?,
     };
     // Blocks of flags are not rewritten when messages are deleted. This also removes users without flags.
-    view.messages.remove_from_users(&view.deleted);
-    view.messages.users.values_mut().for_each(UserMessages::optimize);
+    view.messages.users.remove_from_each(&view.deleted);
+    view.messages.users.optimize();
     Ok(Some(view))
 }
 

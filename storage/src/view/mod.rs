@@ -39,6 +39,7 @@ pub mod records;
 mod rows;
 mod store;
 mod topic;
+mod user_flags;
 mod versions;
 
 #[cfg(test)]
@@ -54,7 +55,7 @@ pub use acts::{ACTS_BYTES_MAX, Acts};
 pub use changed::Changes;
 pub use claims::Claims;
 pub use flag_blocks::FlagBlock;
-pub use index::{ChannelMessages, Location, MessageIndex, MessageIndexRow, UserMessages};
+pub use index::{ChannelMessages, Location, MessageIndex, MessageIndexRow};
 pub use jobs::{JOBS_FAILED_MAX, JOBS_WAITING_MAX, Jobs};
 pub use load::load;
 pub use moves::{MoveRecord, Relocation};
@@ -62,6 +63,7 @@ pub use recent::RecentMessages;
 pub use records::{EditedRow, ReactionRow};
 pub use rows::{Row, RowChange, Rows};
 pub use topic::TopicMessages;
+pub use user_flags::{FlaggedUsers, UserMessages};
 pub use versions::RecentVersions;
 
 use arrivals::Arrivals;

@@ -366,9 +366,7 @@ records! {
     Flags = 38 {
         name: "flags",
         row: (UserId, Flag, Block) => FlagBlock,
-        load: Some(|view, (user, flag, block), own| {
-            view.messages.users.entry(user).or_default().set_mut(flag).into_iter().for_each(|set| own.restore(set, block.0));
-        }),
+        load: Some(|view, (user, flag, block), own| view.messages.users.restore(user, flag, block.0, &own)),
         in_sets: true,
     }
     /// Names of the onboarding steps that a user has seen; no row without any.

@@ -114,8 +114,14 @@ impl Plain {
         });
         prop_assert_eq!(view.unread_of(user, &all), unread.copied().collect());
         if let Some(mine) = view.messages.users.get(&user) {
-            for set in Flag::ALL.into_iter().filter_map(|flag| mine.set(flag)) {
+            for (flag, set) in Flag::ALL.into_iter().filter_map(|flag| Some((flag, mine.set(flag)?))) {
                 prop_assert!(set.is_subset(&view.messages.all));
+                for id in set.iter().map(|id| RoaringBitmap::from_iter([id])) {
+                    let users = &view.messages.users;
+                    let near =
+                        if flag == Flag::Read { users.readers_near(&id) } else { users.flagged_near(&id) };
+                    prop_assert!(near.contains(user.0), "{} {:?} {:?}", user, flag, id);
+                }
             }
         }
         Ok(())
