@@ -203,10 +203,16 @@ impl<L: RealmLog> Run<L> {
 
     /// Appends a frame of these facts and applies it; its rows wait.
     pub fn frame(&mut self, facts: Vec<Fact>) -> Rows {
+        let sequence = self.view.as_ref().map(|view| view.progress.sequence).unwrap_or_default().next();
+        self.frame_at(Timestamp(10_000 + sequence.0), facts)
+    }
+
+    /// As [`Self::frame`], with the time of the frame.
+    pub fn frame_at(&mut self, at: Timestamp, facts: Vec<Fact>) -> Rows {
         let progress = self.view.as_ref().map(|view| view.progress).unwrap_or_default();
         let newest = progress.last_event.max(progress.reserved_events);
         let sequence = progress.sequence.next();
-        let frame = Frame { at: Timestamp(10_000 + sequence.0), first_event: newest.next(), facts };
+        let frame = Frame { at, first_event: newest.next(), facts };
         let payload = encode_frame(&frame).unwrap();
         self.log
             .append(FrameBytes { realm: REALM.0, sequence: sequence.0, payload, original: None }, self.epoch)

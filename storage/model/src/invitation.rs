@@ -18,7 +18,11 @@ pub enum InvitationState {
     Revoked,
 }
 
-/// An invitation. Records are never removed, so ids are never reused.
+/// How long the record of an invitation is kept after it was sent and has expired, if it is used, revoked or expired, in
+/// milliseconds: until then its link says why it cannot be used.
+pub const ENDED_KEPT_MILLIS: u64 = 30 * 24 * 3600 * 1000;
+
+/// An invitation. The newest one is never removed, so ids are never reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invitation {
     /// Unique in the organization, among both kinds.
@@ -65,6 +69,15 @@ impl Invitation {
     /// Whether it can be used to join.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.is_pending() && !self.is_expired(now)
+    }
+
+    /// Whether it ended so long ago that its record need not be kept.
+    pub fn is_forgotten(&self, now: Timestamp) -> bool {
+        let since = match self.expires {
+            Some(expires) if self.has_expired => self.sent.max(expires),
+            Some(_) | None => self.sent,
+        };
+        (!self.is_pending() || self.has_expired) && now.millis_since(since) >= ENDED_KEPT_MILLIS
     }
 
     /// Whether it is for this e-mail address, ignoring case.

@@ -135,6 +135,7 @@ records! {
         name: "invitation",
         row: InvitationId => model::Invitation,
         load: Some(|view, _, invitation| view.directory.put_invitation(invitation)),
+        remove: |view, id| view.directory.remove_invitation(*id),
         check: |known, id, invitation| {
             known.user(invitation.inviter)?;
             same(*id, invitation.id)

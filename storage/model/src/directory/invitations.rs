@@ -39,4 +39,12 @@ impl Directory {
         list(&mut invitations.unexpired, id, is_pending && !invitation.has_expired);
         invitations.all.insert(id, Arc::new(invitation));
     }
+
+    /// Removes an invitation that has ended.
+    pub fn remove_invitation(&mut self, id: InvitationId) {
+        let invitations = &mut self.invitations;
+        list(&mut invitations.pending, id, false);
+        list(&mut invitations.unexpired, id, false);
+        invitations.all.remove(&id);
+    }
 }
