@@ -37,14 +37,15 @@ fn system_bot<'d>(directory: &'d Directory, (address, _): (&str, &str)) -> Optio
     directory.user_by_email(&format!("{address}@{}", directory.realm().email_domain))
 }
 
-/// A notice, rendered with the permissions of `author`, who caused it; none if it cannot be rendered.
+/// A notice, rendered with the permissions of `author`, who caused it; none if it cannot be rendered. Formulas that were not
+/// rendered lately are shown as typed.
 pub(crate) fn draft_notice(
     realm: &RealmShared,
     directory: &Directory,
     author: &User,
     content: String,
 ) -> Option<Draft> {
-    draft_notice_with(&RealmMarkdown::of_message(realm, directory, author), directory, content)
+    draft_notice_with(&RealmMarkdown::of_notice(realm, directory, author), directory, content)
 }
 
 /// A notice as of [`draft_notice`], rendered with a given Markdown context.

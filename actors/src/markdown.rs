@@ -22,6 +22,7 @@ pub struct RealmMarkdown<'a> {
     /// False for descriptions, which are text alone.
     is_message: bool,
     shows_previews: bool,
+    renders_formulas: bool,
     linkifiers: Arc<[Linkifier]>,
     newest: Vec<(ChannelId, TopicKey, Option<MessageId>)>,
 }
@@ -38,6 +39,7 @@ impl<'a> RealmMarkdown<'a> {
             url: "",
             is_message: true,
             shows_previews,
+            renders_formulas: true,
             linkifiers,
             newest: Vec::new(),
         }
@@ -51,6 +53,12 @@ impl<'a> RealmMarkdown<'a> {
     /// Sets the organization's own URL, so that links to it become relative.
     pub fn with_url(self, url: &'a str) -> Self {
         Self { url, ..self }
+    }
+
+    /// For notices, which actors and the threads that serve requests write: rendering a formula would hold up everything else
+    /// there, so those that were not rendered lately are shown as typed.
+    pub(crate) fn of_notice(realm: &'a RealmShared, directory: &'a Directory, author: &'a User) -> Self {
+        Self { renders_formulas: false, ..Self::of_message(realm, directory, author) }
     }
 
     /// Sets the newest message of a topic as it will be after the current decision.
@@ -138,6 +146,10 @@ impl MarkdownContext for RealmMarkdown<'_> {
 
     fn shows_previews(&self) -> bool {
         self.shows_previews
+    }
+
+    fn renders_formulas(&self) -> bool {
+        self.renders_formulas
     }
 
     /// Only of files that the writer may read: others are not claimed by the message.

@@ -43,12 +43,19 @@ pub enum Display {
 pub struct FormulaBudget {
     steps: u32,
     html_bytes: usize,
+    /// Formulas that are not known are shown as typed.
+    is_of_known: bool,
 }
 
 impl FormulaBudget {
     /// The budget of one message.
     pub fn of_message() -> Self {
-        Self { steps: MESSAGE_STEPS_MAX, html_bytes: MESSAGE_HTML_BYTES_MAX }
+        Self { steps: MESSAGE_STEPS_MAX, html_bytes: MESSAGE_HTML_BYTES_MAX, is_of_known: false }
+    }
+
+    /// The budget of a message that is rendered where others wait: the engine is not used.
+    pub fn of_known_formulas() -> Self {
+        Self { is_of_known: true, ..Self::of_message() }
     }
 
     /// Whether a formula was rendered lately.
@@ -57,7 +64,7 @@ impl FormulaBudget {
         lock(&KNOWN).get(tex, display == Display::Block).is_some()
     }
 
-    /// The HTML of a formula; `None` if it has an error, or needs more than is left. A formula that is known takes as much of
+    /// The HTML of a formula; `None` if it has an error, needs more than is left, or is not known where it has to be. A formula that is known takes as much of
     /// the budget as when it was rendered, so that a text always has the same HTML.
     pub fn render(&mut self, tex: &str, display: Display) -> Option<String> {
         if self.steps == 0 {
@@ -67,6 +74,7 @@ impl FormulaBudget {
         let known = lock(&KNOWN).get(tex, is_block);
         let Formula { html, steps } = match known {
             Some(known) => known,
+            None if self.is_of_known => return None,
             None => render_anew(tex, is_block, self.steps)?,
         };
         if steps > self.steps {

@@ -146,7 +146,7 @@ impl Writer<'_, '_> {
         let left = self.context.view.messages.topic(plan.origin.id, &old_key);
         let left = left.and_then(|topic| (&topic.ids - moved).max()).map(MessageId);
         let newest = moved.max().max(in_new_topic.max()).map(MessageId).max(self.newest);
-        RealmMarkdown::of_message(self.context.realm, directory, &self.user)
+        RealmMarkdown::of_notice(self.context.realm, directory, &self.user)
             .with_url(&self.command.realm_url)
             .with_newest(plan.origin.id, old_key, left)
             .with_newest(plan.destination.id, new_key, newest)

@@ -3,11 +3,12 @@
 
 use super::serialized::DecisionContext;
 use crate::announce::record_user_visibility;
-use crate::bot_notices::draft_notice;
+use crate::bot_notices::{draft_notice, draft_notice_with};
 use crate::channel::{SendContext, load_state};
 use crate::direct::{DirectContext, message_facts};
 use crate::draft::{ChannelDraft, DirectDraft, Draft};
 use crate::error::DomainError;
+use crate::markdown::RealmMarkdown;
 use model::fact::DirectoryChange as Change;
 use model::{ChannelFact, ChannelId, Directory, Fact, MessageId, Realm, User, UserId};
 use rules::settings::realm_int;
@@ -52,6 +53,12 @@ impl<'c, 'r> FrameDraft<'c, 'r> {
     /// A message of the notification bot, rendered with the permissions of `author`. None if it cannot be rendered.
     pub fn notice(&self, author: &User, text: String) -> Option<Draft> {
         draft_notice(self.context.realm, &self.directory, author, text)
+    }
+
+    /// A text of the organization itself in a message of the welcome bot, with all its formulas.
+    pub fn own_text(&self, bot: &User, text: String) -> Option<Draft> {
+        let markdown = RealmMarkdown::of_message(self.context.realm, &self.directory, bot);
+        draft_notice_with(&markdown, &self.directory, text)
     }
 
     /// The channel in a setting of the organization, unless it is archived.

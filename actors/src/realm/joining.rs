@@ -6,6 +6,7 @@ use super::frame_draft::FrameDraft;
 use super::invitations::{fact, revoked};
 use super::serialized::{DecisionContext, SerializedCommand};
 use crate::bot_notices::{notification_bot, welcome_bot};
+use crate::draft::Draft;
 use crate::error::DomainError;
 use crate::shard::Sequencer;
 use model::{
@@ -105,17 +106,20 @@ pub(super) fn welcome(frame: &mut FrameDraft<'_, '_>, user: &User, invitation: O
     frame.record_user_visibility();
     let organization = frame.directory.realm().clone();
     if let Some(bot) = welcome_bot(&frame.directory).cloned() {
-        send(frame, &bot, user.id, welcome_text(&organization.name));
+        let draft = frame.notice(&bot, welcome_text(&organization.name));
+        send(frame, &bot, user.id, draft);
         let own_text = invitation.and_then(|invitation| invitation.welcome_text.as_deref());
         let text = own_text.unwrap_or_else(|| realm_text(&organization, "welcome_message_custom_text"));
         if !text.trim().is_empty() {
-            send(frame, &bot, user.id, text.to_owned());
+            let draft = frame.own_text(&bot, text.to_owned());
+            send(frame, &bot, user.id, draft);
         }
     }
     let Some(bot) = notification_bot(&frame.directory).cloned() else { return };
     let inviter = invitation.filter(|invitation| invitation.notifies_inviter).map(|found| found.inviter);
     if let Some(inviter) = inviter.filter(|inviter| frame.directory.is_active_user(*inviter)) {
-        send(frame, &bot, inviter, invitation_accepted_text(user));
+        let draft = frame.notice(&bot, invitation_accepted_text(user));
+        send(frame, &bot, inviter, draft);
     }
     let Some(channel) = frame.channel_of_setting("signup_announcements_stream_id") else { return };
     if let Some(draft) = frame.notice(&bot, signed_up_text(user)) {
@@ -123,9 +127,9 @@ pub(super) fn welcome(frame: &mut FrameDraft<'_, '_>, user: &User, invitation: O
     }
 }
 
-fn send(frame: &mut FrameDraft<'_, '_>, bot: &Arc<User>, to: UserId, text: String) {
-    match frame.notice(bot, text) {
-        Some(draft) => frame.send_direct(crate::draft::Draft { sender: bot.clone(), ..draft }, to),
+fn send(frame: &mut FrameDraft<'_, '_>, bot: &Arc<User>, to: UserId, draft: Option<Draft>) {
+    match draft {
+        Some(draft) => frame.send_direct(Draft { sender: bot.clone(), ..draft }, to),
         None => tracing::warn!("a direct message of a system bot could not be rendered"),
     }
 }

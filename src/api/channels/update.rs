@@ -43,6 +43,10 @@ fn permissions(fields: &Fields) -> Result<Vec<(ChannelPermission, ProposedChange
     Ok(changes)
 }
 
+fn description_of(caller: &Caller, id: ChannelId) -> Option<String> {
+    caller.realm.directory().channel(id).map(|channel| channel.description.clone())
+}
+
 /// Changes the given properties in order; those before a refusal stay changed.
 pub async fn update_channel(
     app: App,
@@ -50,7 +54,9 @@ pub async fn update_channel(
     Path(id): Path<ChannelId>,
     Params(update): Params<ChannelUpdate>,
 ) -> HandlerResult {
-    formulas::prepare(&app, update.description.as_deref()).await?;
+    // The notice of the change shows the old description, too.
+    let old = update.description.as_ref().and_then(|_| description_of(&caller, id));
+    formulas::prepare(&app, update.description.as_deref().into_iter().chain(old.as_deref())).await?;
     let render = |text: &String| description_html(&caller, &caller.realm.directory(), text);
     let html = update.description.as_ref().map(render).transpose()?;
     let (by, channel) = (caller.user.id, id.0.into());

@@ -336,3 +336,25 @@ async fn update_channel_notice_in_empty_topic() {
     let topics: Vec<&Value> = messages.iter().map(|message| &message["subject"]).collect();
     assert_eq!(topics, [&json!("general chat"), &json!("general chat")]);
 }
+
+/// The newest notice to the channel as HTML.
+async fn newest_notice(person: &TestUser, channel: &Channel) -> String {
+    let messages = person.messages(json!([["channel", channel.id], ["topic", "channel events"]])).await;
+    messages.last().expect("a notice")["content"].as_str().expect("HTML").to_owned()
+}
+
+#[tokio::test]
+async fn notices_of_changes_have_formulas_of_descriptions_and_none_of_names() {
+    let t = TestServer::start().await;
+    let desdemona = t.user("desdemona");
+    let channel = desdemona.create_channel("Verona").await;
+    for (text, formulas) in [("area $$a_{notice}^2$$", 1), ("volume $$a_{notice}^3$$", 2)] {
+        patch(&desdemona, &channel, &[("description", &text)]).ok().await;
+        let html = newest_notice(&desdemona, &channel).await;
+        assert_eq!(html.matches("class=\"katex\"").count(), formulas, "{html}");
+    }
+    // Rendering a new formula would hold up all that the organization decides.
+    patch(&desdemona, &channel, &[("new_name", &"$$n_{notice}$$")]).ok().await;
+    let html = newest_notice(&desdemona, &channel).await;
+    assert!(html.contains("$$n_{notice}$$") && !html.contains("katex"), "{html}");
+}

@@ -179,3 +179,14 @@ proptest! {
         prop_assert!(inline(&tex).is_none_or(|html| check::is_safe(&html)));
     }
 }
+
+#[test]
+fn budget_of_known_formulas_renders_none_anew() {
+    let tex = "known_{27} + 1";
+    let of_known = || FormulaBudget::of_known_formulas().render(tex, Display::Inline);
+    assert_eq!(of_known(), None);
+    assert!(!FormulaBudget::is_known(tex, Display::Inline), "the engine was not asked");
+    let html = inline(tex);
+    assert!(html.is_some());
+    assert_eq!(of_known(), html);
+}

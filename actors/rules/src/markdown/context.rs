@@ -117,6 +117,12 @@ pub trait MarkdownContext {
         false
     }
 
+    /// Whether formulas that were not rendered lately are rendered. False on threads that others wait for: such formulas are shown
+    /// as typed.
+    fn renders_formulas(&self) -> bool {
+        true
+    }
+
     /// The preview of the uploaded file at `path_id` (such as `1/ab/cat.png`), if it has one.
     fn upload_preview(&self, _path_id: &str) -> Option<UploadPreview> {
         None

@@ -116,7 +116,10 @@ fn render_marked(text: &str, context: &dyn MarkdownContext) -> Result<Rendered, 
 /// Renders normalized text; `None` if it has more links than may be previewed.
 fn render_clean(text: &str, context: &dyn MarkdownContext, with_previews: bool) -> Option<Rendered> {
     let mut stash = FinishedHtml::default();
-    let mut formulas = FormulaBudget::of_message();
+    let mut formulas = match context.renders_formulas() {
+        true => FormulaBudget::of_message(),
+        false => FormulaBudget::of_known_formulas(),
+    };
     let lines = preprocess::split_lines(text, context, &mut stash, &mut formulas);
     let lines: Vec<&str> = lines.iter().map(AsRef::as_ref).collect();
     let mut blocks = Vec::new();
