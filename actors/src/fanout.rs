@@ -2,7 +2,7 @@
 //! thread, so that an event crosses threads once for any number of clients.
 
 use crate::announce::Listeners;
-use crate::session::{Delivered, HolderBytes, QueueHolder, Queues, Session};
+use crate::session::{Delivered, HolderBytes, QueueHolder, QueueHolders, Queues, Session};
 use crate::shared::RealmShared;
 use model::fact::LocalEcho;
 use model::{
@@ -56,12 +56,15 @@ impl Fanout {
     }
 
     /// The bytes that those of an account's queues count in.
-    pub fn holders_of(&self, user: UserId) -> Arc<[Arc<HolderBytes>]> {
-        let directory = self.realm.directory();
+    pub fn holders_of(&self, user: UserId) -> QueueHolders {
+        let owner = self.realm.directory().user(user).and_then(|user| user.owner());
         let mut holders = self.holders.borrow_mut();
-        let own = QueueHolder::all_of(user, directory.user(user).map(|user| &**user));
-        own.map(|holder| holders.entry(holder).or_insert_with(|| Arc::new(HolderBytes::new(holder))).clone())
-            .collect()
+        let mut bytes_of =
+            |holder| holders.entry(holder).or_insert_with(|| Arc::new(HolderBytes::new(holder))).clone();
+        QueueHolders {
+            account: bytes_of(QueueHolder::Account(user)),
+            bots: owner.map(QueueHolder::BotsOf).map(bytes_of),
+        }
     }
 
     /// Adds a queue.

@@ -15,4 +15,4 @@ pub(crate) use filter::{accepts, hears_all_public_channels, wants};
 pub use queue::Queue;
 pub use registry::Queues;
 pub use running::{Session, SessionOptions};
-pub use status::{HolderBytes, QueueHolder, QueueStatus};
+pub use status::{HolderBytes, QueueHolder, QueueHolders, QueueStatus};

@@ -1,7 +1,7 @@
 //! The queue itself: a cursor, limits and a list of references. No clock, no actor.
 
 use super::delivered::Delivered;
-use super::status::{HolderBytes, QueueStatus};
+use super::status::{HolderBytes, QueueHolders, QueueStatus};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -29,18 +29,22 @@ pub struct Queue {
 /// The bytes of one queue, which also count for its account, and those of a bot for all bots of its owner.
 #[derive(Debug, Default)]
 struct Charge {
-    holders: Arc<[Arc<HolderBytes>]>,
+    holders: Option<QueueHolders>,
     status: Arc<QueueStatus>,
 }
 
 impl Charge {
+    fn holders(&self) -> impl Iterator<Item = &Arc<HolderBytes>> {
+        self.holders.iter().flat_map(QueueHolders::iter)
+    }
+
     fn add(&self, delivered: &Delivered) {
-        self.holders.iter().for_each(|holder| holder.add(&delivered.event));
+        self.holders().for_each(|holder| holder.add(&delivered.event));
         self.status.set_bytes(self.status.bytes() + delivered.bytes());
     }
 
     fn remove(&self, delivered: &Delivered) {
-        self.holders.iter().for_each(|holder| holder.remove(&delivered.event));
+        self.holders().for_each(|holder| holder.remove(&delivered.event));
         self.status.set_bytes(self.status.bytes().saturating_sub(delivered.bytes()));
     }
 }
@@ -66,8 +70,8 @@ impl Queue {
     }
 
     /// This queue, still empty, with its bytes counted for holders and in a status.
-    pub fn charged(mut self, holders: Arc<[Arc<HolderBytes>]>, status: Arc<QueueStatus>) -> Self {
-        self.charge = Charge { holders, status };
+    pub fn charged(mut self, holders: QueueHolders, status: Arc<QueueStatus>) -> Self {
+        self.charge = Charge { holders: Some(holders), status };
         self
     }
 

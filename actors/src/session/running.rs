@@ -7,7 +7,7 @@ use super::commands::{Poll, PollAnswer, Polled, SessionRequest};
 use super::delivered::Delivered;
 use super::filter::{accepts, wants};
 use super::queue::{Queue, QueueError};
-use super::status::{HolderBytes, QueueHolder, QueueStatus};
+use super::status::{QueueHolder, QueueHolders, QueueStatus};
 use crate::error::DomainError;
 use crate::shared::RealmShared;
 use actix::Recipient;
@@ -30,7 +30,7 @@ pub struct SessionOptions {
     /// The part of the queue's state that can be read without its lock.
     pub status: Arc<QueueStatus>,
     /// The bytes of all queues of the account, and of all bots of its owner.
-    pub holders: Arc<[Arc<HolderBytes>]>,
+    pub holders: QueueHolders,
     /// The actor that registers and ends queues.
     pub owner: Recipient<SessionRequest>,
     /// For the message filter, the clock and the limits.

@@ -2,7 +2,7 @@
 
 use super::delivered::Delivered;
 use crate::shared::QueueLimits;
-use model::{Event, User, UserId};
+use model::{Event, UserId};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -63,12 +63,6 @@ pub enum QueueHolder {
 }
 
 impl QueueHolder {
-    /// Those that the queues of an account count for.
-    pub fn all_of(user: UserId, account: Option<&User>) -> impl Iterator<Item = Self> {
-        let owner = account.and_then(User::owner);
-        std::iter::once(Self::Account(user)).chain(owner.map(Self::BotsOf))
-    }
-
     /// The bytes that its queues may hold together.
     pub fn bytes_max(self, limits: &QueueLimits) -> usize {
         match self {
@@ -86,6 +80,22 @@ pub struct HolderBytes {
     /// The number of queues with each event, by its address, which is stable while a queue holds it.
     events: Mutex<HashMap<usize, u32>>,
     is_limiting: AtomicBool,
+}
+
+/// The bytes of all holders that a queue counts for, within the queue: each waiting poll has one.
+#[derive(Clone, Debug)]
+pub struct QueueHolders {
+    /// Those of its account.
+    pub account: Arc<HolderBytes>,
+    /// For the queue of a bot, those of all bots of its owner.
+    pub bots: Option<Arc<HolderBytes>>,
+}
+
+impl QueueHolders {
+    /// The bytes of each holder.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<HolderBytes>> {
+        std::iter::once(&self.account).chain(&self.bots)
+    }
 }
 
 impl HolderBytes {
