@@ -1,5 +1,5 @@
 //! The messages of a load test: plain words of a random length after the time of sending, so that receivers can compute
-//! the delivery time, and a checksum of both, so that they notice any change. Written ready for a form body.
+//! the delivery time, and a checksum of both, so that any change is detected. Written ready for a form body.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;

@@ -196,7 +196,7 @@ impl FlaggedUsers {
         }
     }
 
-    /// Removes messages from the flags of all users, and all users who have no flags; looks at each.
+    /// Removes messages from the flags of all users, and all users who have no flags. Visits each user.
     pub(super) fn remove_from_each(&mut self, ids: &RoaringBitmap) {
         self.sets.retain(|_, mine| {
             mine.remove(ids);
