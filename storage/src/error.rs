@@ -46,6 +46,17 @@ pub enum StoreError {
     /// The folder is not a data folder and not empty.
     #[error("{} is not a millstream data folder: {why}", path.display())]
     NotADataFolder { path: PathBuf, why: String },
+    /// A restore into the folder was interrupted, or goes on.
+    #[error(
+        "a restore into {} is not finished, and until then it is no data folder; repeat the command: `millstream restore \
+         --from {} --data {}`, with the other options that it had",
+        path.display(), from.as_deref().unwrap_or("BACKUPS"), path.display()
+    )]
+    Restoring {
+        path: PathBuf,
+        /// Where the backups are, if that is known.
+        from: Option<String>,
+    },
     /// The secret is not the one that the folder was made with.
     #[error(
         "the file `secret` in {} is not the one that this data folder was made with. With it every API key and every \
@@ -161,7 +172,8 @@ impl StoreError {
     pub(crate) fn of_trees(self, folder: &Path) -> Self {
         match self {
             Self::Trees(sled::Error::Io(error)) if error.kind() == ErrorKind::PermissionDenied => {
-                Self::io("cannot open", &foreign_entry(folder), error)
+                let found = foreign_entry(folder, Owner::own());
+                Self::io("cannot open", found.as_deref().unwrap_or(folder), error)
             }
             other => other,
         }

@@ -68,8 +68,8 @@ impl DataFolder {
     ///
     /// # Errors
     /// [`StoreError::Locked`] while another process uses it, [`StoreError::TooNew`],
-    /// [`StoreError::NotADataFolder`], [`StoreError::Io`]; [`StoreError::NotAllowed`] and [`StoreError::OtherOwner`] for the folder
-    /// of another user.
+    /// [`StoreError::NotADataFolder`], [`StoreError::Restoring`], [`StoreError::Io`]; [`StoreError::NotAllowed`] and
+    /// [`StoreError::OtherOwner`] for the folder of another user.
     pub fn open(path: &Path, shards: usize, secret: [u8; SECRET_BYTES]) -> Result<Self, StoreError> {
         create_private(path)?;
         check_access(path)?;
@@ -122,8 +122,9 @@ impl DataFolder {
     /// Whether a folder without data can become a data folder: it must have nothing else in it. Nothing is changed.
     ///
     /// # Errors
-    /// [`StoreError::NotADataFolder`], [`StoreError::Io`].
+    /// [`StoreError::NotADataFolder`], [`StoreError::Restoring`], [`StoreError::NotAllowed`], [`StoreError::Io`].
     pub fn check_new(path: &Path) -> Result<(), StoreError> {
+        check_access(path)?;
         check_empty(path)
     }
 

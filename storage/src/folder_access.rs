@@ -1,20 +1,27 @@
 //! Who may use a data folder. Files that root makes in the folder of another user cannot be read by that user's server.
 
 use crate::error::StoreError;
-use crate::owner::Owner;
+use crate::owner::{self, Owner};
+use crate::restoring::check_restored;
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file that shows which owner new files get.
 pub(crate) const TRIAL: &str = "owner.new";
 
-/// Refuses a folder that this user may not enter.
+/// Refuses a folder that this user may not enter, and one into which a restore is not finished: neither seems to have data.
 ///
 /// # Errors
-/// [`StoreError::NotAllowed`].
+/// [`StoreError::NotAllowed`], [`StoreError::Restoring`].
 pub fn check_access(folder: &Path) -> Result<(), StoreError> {
+    check_entry(folder)?;
+    check_restored(folder)
+}
+
+/// Refuses a folder that this user may not enter.
+fn check_entry(folder: &Path) -> Result<(), StoreError> {
     let is_denied =
         |path: &Path| fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
     match is_denied(folder) || is_denied(&folder.join("format")) {
@@ -30,13 +37,18 @@ pub fn not_allowed(folder: &Path) -> StoreError {
     StoreError::NotAllowed { path: folder.to_path_buf(), owner }
 }
 
+/// The first entry of a folder that does not belong to the user of this number; none if all do, or the folder cannot be read.
+pub fn foreign_entry(folder: &Path, user: u32) -> Option<PathBuf> {
+    owner::foreign_entry(folder, Owner(user))
+}
+
 /// Refuses a folder that this user may not enter, and to root one whose data belongs to another user. A folder without data belongs
 /// to its own owner; a missing one is allowed.
 ///
 /// # Errors
 /// [`StoreError::NotAllowed`], [`StoreError::OtherOwner`].
 pub fn check_owner(folder: &Path) -> Result<(), StoreError> {
-    check_access(folder)?;
+    check_entry(folder)?;
     if !Owner::own().is_root() {
         return Ok(());
     }

@@ -24,6 +24,7 @@ pub mod projection;
 pub mod projector;
 pub mod relocations;
 mod replay;
+mod restoring;
 mod secret;
 pub mod shared;
 mod stored_message;

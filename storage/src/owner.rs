@@ -105,12 +105,11 @@ fn advice(path: &Path, own: Owner) -> Option<String> {
     }
 }
 
-/// The first entry of a folder that belongs to another user than this one, or the folder itself.
-pub(crate) fn foreign_entry(folder: &Path) -> PathBuf {
-    let own = Owner::own();
+/// The first entry of a folder that belongs to another user than `expected`.
+pub(crate) fn foreign_entry(folder: &Path, expected: Owner) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MAX);
     let mut paths = entries.map(|entry| entry.path());
-    paths.find(|path| Owner::of(path).is_ok_and(|owner| owner != own)).unwrap_or_else(|| folder.to_path_buf())
+    paths.find(|path| Owner::of(path).is_ok_and(|owner| owner != expected))
 }
 
 #[cfg(test)]
@@ -142,9 +141,12 @@ mod tests {
     }
 
     #[test]
-    fn folder_without_foreign_entries_is_named_itself() {
+    fn entry_of_another_user_is_found() {
         let temp = tempfile::tempdir().unwrap();
-        fs::write(temp.path().join("conf"), "").unwrap();
-        assert_eq!(foreign_entry(temp.path()), temp.path());
+        assert_eq!(foreign_entry(temp.path(), Owner(4_123_456_789)), None);
+        let file = temp.path().join("conf");
+        fs::write(&file, "").unwrap();
+        assert_eq!(foreign_entry(temp.path(), Owner::own()), None);
+        assert_eq!(foreign_entry(temp.path(), Owner(4_123_456_789)), Some(file));
     }
 }

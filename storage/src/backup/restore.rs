@@ -10,15 +10,12 @@ use crate::folder_access::check_owner;
 use crate::log::{self, LogError};
 use crate::open::decode_frame;
 use crate::private_files::{create_private, sync_folder};
+use crate::restoring::{Mark, RESTORING, is_restoring};
 use model::RealmId;
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
-use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-
-/// In a folder that is being restored.
-const RESTORING: &str = "restoring";
 
 /// The file that makes a folder a data folder.
 const FORMAT: &str = "format";
@@ -51,7 +48,8 @@ pub struct Restored {
 }
 
 /// Restores a backup into `data`, which must be missing, empty, or left by a restore that was interrupted. With `time`, in
-/// milliseconds since 1970, the state at the end of that millisecond; otherwise that of the newest backup.
+/// milliseconds since 1970, the state at the end of that millisecond; otherwise that of the newest backup. A restore that fails
+/// removes what it has written; one that is killed leaves a folder that says so.
 ///
 /// # Errors
 /// [`StoreError::Backup`] when no backup reaches that time, `data` has other files, or something in the backup is
@@ -63,7 +61,32 @@ pub fn restore(
     on_damage: OnDamage,
 ) -> Result<Restored, StoreError> {
     let manifest = choose(backups, time)?;
-    prepare(data)?;
+    let is_new = !data.exists();
+    let mut mark = prepare(data)?;
+    let restored = restore_marked(backups, data, (&manifest, time), on_damage, &mut mark);
+    // Without the mark it is a data folder already, and only its last sync failed.
+    if let Err(error) = &restored
+        && is_restoring(data)
+    {
+        mark.undo(data).map_err(|left| StoreError::Backup(format!("{error}; and what was written stays: {left}")))?;
+        if is_new {
+            // An empty folder does no harm.
+            let _ = fs::remove_dir(data);
+        }
+    }
+    restored
+}
+
+/// Restores into a folder that has the mark and nothing else.
+fn restore_marked(
+    backups: &Backups,
+    data: &Path,
+    (manifest, time): (&Manifest, Option<u64>),
+    on_damage: OnDamage,
+    mark: &mut Mark,
+) -> Result<Restored, StoreError> {
+    mark.note_origin(&backups.place.title())?;
+    sync_folder(data)?;
     let done = Restored { at: manifest.at, ..Restored::default() };
     let mut restoring = Restoring { backups, data, on_damage, done, damaged: Vec::new(), damaged_count: 0 };
     let is_later = |path: &str| path == FORMAT || time.is_some() && path.starts_with(checkpoint::FOLDER);
@@ -73,11 +96,11 @@ pub fn restore(
     restoring.check_damage()?;
     if let Some(time) = time {
         let ends = cut(data, time, &mut restoring.done.frames_removed)?;
-        for (path, entry) in checkpoints_until(backups, &manifest, &ends)? {
+        for (path, entry) in checkpoints_until(backups, manifest, &ends)? {
             restoring.file(&path, &entry)?;
         }
     }
-    restoring.finish(&manifest)?;
+    restoring.finish(manifest, mark)?;
     Ok(restoring.done)
 }
 
@@ -161,7 +184,7 @@ impl Restoring<'_> {
     }
 
     /// Writes `format` last: only now it is a data folder.
-    fn finish(&mut self, manifest: &Manifest) -> Result<(), StoreError> {
+    fn finish(&mut self, manifest: &Manifest, mark: &mut Mark) -> Result<(), StoreError> {
         let Some(entry) = manifest.files.get(FORMAT) else {
             return Err(StoreError::Backup(format!("the backup has no file `{FORMAT}`")));
         };
@@ -171,10 +194,10 @@ impl Restoring<'_> {
         }
         self.check_damage()?;
         // The mark becomes `format` in one step.
-        write_mark(self.data, &format)?;
-        let mark = self.data.join(RESTORING);
-        fs::rename(&mark, self.data.join(FORMAT))
-            .map_err(|source| StoreError::io("cannot rename", &mark, source))?;
+        mark.write(&format)?;
+        let path = self.data.join(RESTORING);
+        fs::rename(&path, self.data.join(FORMAT))
+            .map_err(|source| StoreError::io("cannot rename", &path, source))?;
         sync_folder(self.data)
     }
 }
@@ -224,21 +247,21 @@ pub(super) fn choose(backups: &Backups, time: Option<u64>) -> Result<Manifest, S
 }
 
 /// Makes an empty folder, marked as being restored.
-fn prepare(data: &Path) -> Result<(), StoreError> {
+fn prepare(data: &Path) -> Result<Mark, StoreError> {
     check_owner(data)?;
-    if data.join(RESTORING).exists() {
-        fs::remove_dir_all(data).map_err(|source| StoreError::io("cannot remove", data, source))?;
-    }
     create_private(data)?;
-    let mut entries = fs::read_dir(data).map_err(|source| StoreError::io("cannot read", data, source))?;
-    if entries.next().is_some() {
-        return Err(StoreError::Backup(format!(
-            "{} is not empty; restore into a new folder",
-            data.display()
-        )));
+    if !is_restoring(data) {
+        let mut entries = fs::read_dir(data).map_err(|source| StoreError::io("cannot read", data, source))?;
+        if entries.next().is_some() {
+            return Err(StoreError::Backup(format!(
+                "{} is not empty; restore into a new folder",
+                data.display()
+            )));
+        }
     }
-    write_mark(data, b"")?;
-    sync_folder(data)
+    let mark = Mark::make(data)?;
+    mark.clear(data)?;
+    Ok(mark)
 }
 
 /// Removes the frames after a time, and counts them. Returns the last frame of each organization that is left. Fails if the time
@@ -267,15 +290,4 @@ fn cut(data: &Path, time: u64, removed: &mut u64) -> Result<BTreeMap<u32, u64>, 
         Some(oldest) => Err(StoreError::TooEarly { oldest }),
         None => Ok(ends),
     }
-}
-
-/// Writes the file that marks a folder as being restored.
-fn write_mark(data: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let mark = data.join(RESTORING);
-    let write = || {
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&mark)?;
-        file.write_all(content)?;
-        file.sync_all()
-    };
-    write().map_err(|source| StoreError::io("cannot write", &mark, source))
 }

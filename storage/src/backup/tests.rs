@@ -3,6 +3,7 @@
 use super::*;
 use crate::fixture::*;
 use crate::folder::{DataFolder, IMPORT};
+use crate::folder_access::check_access;
 use crate::log::{Journal, JournalOptions, RealmLog};
 use crate::open::open_realm_in_memory;
 use crate::projection::Trees;
@@ -113,7 +114,7 @@ fn restore_as_of_a_time() {
     assert!(late.unwrap_err().to_string().contains("none that reaches"));
     let early = restore(&backups, &case.temp.path().join("early"), Some(10_000), OnDamage::Refuse);
     assert!(matches!(early, Err(StoreError::TooEarly { oldest }) if oldest > 10_000), "{early:?}");
-    assert!(!DataFolder::exists(&case.temp.path().join("early")));
+    assert!(!case.temp.path().join("early").exists());
 }
 
 #[test]
@@ -152,15 +153,57 @@ fn damaged_and_removed_backups() {
             let data = case.temp.path().join("restored");
             let refused = restore(&backups, &data, None, OnDamage::Refuse).unwrap_err().to_string();
             assert!(refused.contains(&format!("{path}: files/{}", entry.hash)), "{refused}");
-            assert!(!DataFolder::exists(&data));
+            assert!(refused.contains("nothing was restored") && !data.exists(), "{refused}");
         }
         fs::write(&file, whole).unwrap();
     }
-    // A restore that was interrupted is begun again.
+}
+
+#[test]
+fn unfinished_restores_are_named_and_begun_again() {
+    let case = Case::new();
+    let backups = case.backups();
+    backups.add(&case.data(), 1_000_000_000_000_000).unwrap();
+    // As a restore leaves it that is killed.
     let data = case.temp.path().join("restored");
-    assert!(data.join("restoring").exists());
+    fs::create_dir_all(data.join("journal")).unwrap();
+    fs::write(data.join("secret"), "half").unwrap();
+    fs::write(data.join("restoring"), "from /srv/backups\n").unwrap();
+    let command = format!("`millstream restore --from /srv/backups --data {}`", data.display());
+    let refusals = [
+        DataFolder::open(&data, 1, [7; 32]).map(drop),
+        DataFolder::check_new(&data),
+        check_access(&data),
+        backups.add(&data, 1_000_000_000_000_001).map(drop),
+    ];
+    for refused in refusals {
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains("is not finished") && refused.contains(&command), "{refused}");
+    }
+    // Another command that restores into it holds the mark.
+    let mark = fs::File::open(data.join("restoring")).unwrap();
+    mark.lock().unwrap();
+    let refused = restore(&backups, &data, None, OnDamage::Refuse).unwrap_err().to_string();
+    assert!(refused.contains("another command restores into"), "{refused}");
+    assert_eq!(fs::read_to_string(data.join("secret")).unwrap(), "half");
+    drop(mark);
     restore(&backups, &data, None, OnDamage::Refuse).unwrap();
     assert!(DataFolder::exists(&data) && !data.join("restoring").exists());
+    check_access(&data).unwrap();
+}
+
+#[test]
+fn refused_restore_keeps_the_folder_that_was_there() {
+    let case = Case::new();
+    let backups = case.backups();
+    backups.add(&case.data(), 1_000_000_000_000_000).unwrap();
+    for file in backups.list("files").unwrap() {
+        fs::write(case.temp.path().join("backups/files").join(file), "damaged").unwrap();
+    }
+    let data = case.temp.path().join("restored");
+    fs::create_dir(&data).unwrap();
+    assert!(restore(&backups, &data, None, OnDamage::Refuse).is_err());
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 0);
 }
 
 /// Another data folder with one file.
