@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::private_files::{create_private, sync_folder, write_private, write_synced};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,8 @@ pub trait FileStore: Send {
     /// The name of the place for people.
     fn title(&self) -> String;
 
-    /// Keeps other processes from changing the place until it is dropped. False: another one has it.
+    /// Keeps other processes from changing the place until it is dropped; to read it, the right to read is enough. False: another
+    /// one has it.
     ///
     /// # Errors
     /// Those of the disk or the service.
@@ -85,9 +86,17 @@ impl FileStore for Folder {
         self.path.display().to_string()
     }
 
-    fn lock(&mut self, _: Access) -> io::Result<bool> {
+    fn lock(&mut self, access: Access) -> io::Result<bool> {
         let path = self.path.join("lock");
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        let opened = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+        if access == Access::Read {
+            let Some(file) = lock_to_read(&path, opened)? else { return Ok(true) };
+            // Some file systems have no locks.
+            let is_free = !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+            self.lock = is_free.then_some(file);
+            return Ok(is_free);
+        }
+        let file = opened?;
         let is_free = file.try_lock().is_ok();
         if is_free {
             for folder in ["files", "manifests"] {
@@ -136,6 +145,20 @@ impl FileStore for Folder {
     }
 }
 
+/// The file to lock while a place is read, given how opening it for writing ended. On a file system that is mounted for reading, or for
+/// a user that may only read, it may be missing: then there is nothing to lock, and none is needed.
+fn lock_to_read(path: &Path, opened: io::Result<File>) -> io::Result<Option<File>> {
+    match opened {
+        Err(error) if matches!(error.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied) => {
+            match File::open(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+                opened => opened.map(Some),
+            }
+        }
+        opened => opened.map(Some),
+    }
+}
+
 /// Gives a file below a folder another name, durably.
 pub(crate) fn rename_below(path: &Path, name: &str, to: &str) -> io::Result<()> {
     let to = path.join(to);
@@ -154,4 +177,36 @@ pub(super) fn names(folder: &Path) -> Result<Vec<String>, StoreError> {
     }
     names.sort();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_that_cannot_be_written_are_read() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("lock");
+        for kind in [ErrorKind::ReadOnlyFilesystem, ErrorKind::PermissionDenied] {
+            assert!(lock_to_read(&path, Err(kind.into())).unwrap().is_none());
+        }
+        assert!(lock_to_read(&path, Err(ErrorKind::StorageFull.into())).is_err());
+        fs::write(&path, "").unwrap();
+        assert!(lock_to_read(&path, Err(ErrorKind::ReadOnlyFilesystem.into())).unwrap().is_some());
+    }
+
+    #[test]
+    fn readers_share_a_place_and_writers_do_not() {
+        let temp = tempfile::tempdir().unwrap();
+        let lock = |access| {
+            let mut folder = Folder::new(temp.path());
+            let is_free = folder.lock(access).unwrap();
+            is_free.then_some(folder)
+        };
+        let readers = [lock(Access::Read), lock(Access::Read)];
+        assert!(readers.iter().all(Option::is_some) && lock(Access::Write).is_none());
+        drop(readers);
+        let writer = lock(Access::Write);
+        assert!(writer.is_some() && lock(Access::Read).is_none());
+    }
 }

@@ -104,7 +104,8 @@ impl Backups {
     }
 
     fn failed(&self, what: &str, name: &str, error: &io::Error) -> StoreError {
-        StoreError::Backup(format!("cannot {what} {name} in {}: {error}", self.place.title()))
+        let name = if name.is_empty() { String::new() } else { format!("{name} in ") };
+        StoreError::Backup(format!("cannot {what} {name}{}: {error}", self.place.title()))
     }
 
     /// The times of the backups, oldest first.
