@@ -3,6 +3,7 @@
 use super::data::{DataArgs, Output};
 use super::error::CliError;
 use super::offline::with_folder;
+use super::print::print_text;
 use super::progress::Bar;
 use crate::admin::Answer;
 use crate::config::Config;
@@ -11,7 +12,7 @@ use crate::transfer::slack::{SlackRequest, prepare};
 use crate::transfer::unpack;
 use crate::transfer::zulip::{ImportRequest, Imported, Progress, Source, import};
 use crate::units::counted;
-use actors::folder_access::check_owner;
+use actors::folder_access::{check_access, check_owner};
 use actors::{ImportOrigin, Server};
 use model::Timestamp;
 use rules::addresses::parse_domain;
@@ -112,8 +113,7 @@ fn run_zulip(args: &ImportZulipArgs) -> Result<(), CliError> {
     let source = open_source(&args.source, &work)?;
     let is_archive = args.source.is_file();
     let imported = import_into(&config, &source, &request, is_archive.then_some(&*work))?;
-    print_report(&args.target.data, &imported, started);
-    Ok(())
+    print_report(&args.target.data, &imported, started)
 }
 
 fn run_slack(args: &ImportSlackArgs) -> Result<(), CliError> {
@@ -132,8 +132,7 @@ fn run_slack(args: &ImportSlackArgs) -> Result<(), CliError> {
     let source = Source::open(&work)?;
     let mut imported = import_into(&config, &source, &request, Some(&*work))?;
     imported.report.add(&report);
-    print_report(&args.target.data, &imported, started);
-    Ok(())
+    print_report(&args.target.data, &imported, started)
 }
 
 fn abandon(args: &AbandonArgs) -> Result<(), CliError> {
@@ -155,14 +154,14 @@ fn abandon(args: &AbandonArgs) -> Result<(), CliError> {
         "organization": import.realm.0, "archive": origin.map(|origin| &origin.archive),
         "subdomain": origin.map(|origin| &origin.subdomain),
     });
-    args.data.print(&Answer::of(line, value));
-    Ok(())
+    args.data.print(&Answer::of(line, value))
 }
 
 impl TargetArgs {
     fn load(&self, archive: &Path) -> Result<(Config, ImportRequest), CliError> {
         let config = self.data.load()?;
         // Before the archive is unpacked.
+        check_access(&config.data)?;
         check_owner(&config.data)?;
         let email_domain = self.email_domain.as_deref().map(parse_domain).transpose();
         let request = ImportRequest {
@@ -243,7 +242,7 @@ async fn run_import(
     Ok(imported?)
 }
 
-fn print_report(data: &DataArgs, imported: &Imported, started: Instant) {
+fn print_report(data: &DataArgs, imported: &Imported, started: Instant) -> Result<(), CliError> {
     let directory = imported.realm.directory();
     let Imported { report, messages, .. } = imported;
     let secs = started.elapsed().as_secs_f64();
@@ -256,19 +255,22 @@ fn print_report(data: &DataArgs, imported: &Imported, started: Instant) {
         answer["messages"] = json!(messages);
         answer["seconds"] = json!(secs);
         answer["first_owner"] = json!(owner);
-        println!("{answer}");
-        return;
+        return print_text(&format!("{answer}\n"));
     }
-    println!("{report}\n");
-    println!("Imported {} with {} in {secs:.1} s.", realm.name, counted(*messages, "message"));
-    println!(
-        "Exports have no passwords: people choose a new one with `Forgot your password?` once mail is configured."
+    let mut text = format!(
+        "{report}\n\nImported {} with {} in {secs:.1} s.\nExports have no passwords: people choose a new one with `Forgot \
+         your password?` once mail is configured.\n",
+        realm.name,
+        counted(*messages, "message")
     );
     if let Some(owner) = owner {
         let realm =
             if realm.subdomain.is_empty() { String::new() } else { format!(" --realm {}", realm.subdomain) };
-        println!("The first owner gets one with `millstream user set-password --email {owner}{realm}`.");
+        text.push_str(&format!(
+            "The first owner gets one with `millstream user set-password --email {owner}{realm}`.\n"
+        ));
     }
+    print_text(&text)
 }
 
 fn now() -> Timestamp {

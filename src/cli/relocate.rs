@@ -2,6 +2,7 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
+use super::print::print_note;
 use super::progress::Bar;
 use crate::admin::Answer;
 use crate::config::{BlobKind, BlobSettings, Config, Overrides};
@@ -11,7 +12,7 @@ use crate::server::{cluster_options, options};
 use actors::cluster::{
     ClusterOptions, Incoming, Outgoing, RelocateError, Relocated, Step, cancel_move_to_cluster,
 };
-use actors::folder_access::check_owner;
+use actors::folder_access::{check_access, check_owner};
 use model::RealmId;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -79,7 +80,7 @@ impl BothArgs {
         Ok(Sides { subdomain, own, node, cluster })
     }
 
-    fn print(&self, text: String, moved: &Relocated, files: CopiedFiles) {
+    fn print(&self, text: String, moved: &Relocated, files: CopiedFiles) -> Result<(), CliError> {
         let text = match moved.digest.as_str() {
             "" => format!("{text} It had been copied before."),
             digest => format!(
@@ -91,7 +92,7 @@ impl BothArgs {
             "subdomain": self.subdomain, "realm": moved.realm, "frames": moved.frames, "digest": moved.digest,
             "files": files.files, "new_files": files.new_files, "new_bytes": files.new_bytes,
         });
-        self.data.print(&Answer::of(text, value));
+        self.data.print(&Answer::of(text, value))
     }
 }
 
@@ -113,8 +114,8 @@ pub fn to_cluster(args: &MoveToArgs) -> Result<(), CliError> {
         let realm = cancel_move_to_cluster(&own, &sides.cluster, &sides.subdomain).map_err(refused)?;
         let line =
             "The data folder serves the organization, and nothing of it is left in the cluster.".to_owned();
-        args.both.data.print(&Answer::of(line, json!({"subdomain": args.both.subdomain, "realm": realm})));
-        return Ok(());
+        let value = json!({"subdomain": args.both.subdomain, "realm": realm});
+        return args.both.data.print(&Answer::of(line, value));
     }
     let mut shown = Shown::default();
     let outgoing = Outgoing::begin(&own, &sides.cluster, &sides.subdomain, &mut |step| shown.step(step));
@@ -125,8 +126,7 @@ pub fn to_cluster(args: &MoveToArgs) -> Result<(), CliError> {
     };
     let moved = outgoing.finish(&mut |step| shown.step(step)).map_err(refused)?;
     let text = "The cluster serves the organization, and the data folder does not any more.".to_owned();
-    args.both.print(text, &moved, files);
-    Ok(())
+    args.both.print(text, &moved, files)
 }
 
 /// Runs `realm move-from-cluster`.
@@ -145,15 +145,17 @@ pub fn from_cluster(args: &MoveFromArgs) -> Result<(), CliError> {
     }
     let moved = incoming.finish(&mut |step| shown.step(step)).map_err(refused)?;
     let text = "The data folder serves the organization, and the cluster does not any more.".to_owned();
-    args.both.print(text, &moved, files);
-    Ok(())
+    args.both.print(text, &moved, files)
 }
 
 fn require_folder(data: &Path) -> Result<(), CliError> {
     check_owner(data)?;
     match actors::Server::has_data(data) {
         true => Ok(()),
-        false => Err(CliError::Refused(format!("{} is not a data folder", data.display()))),
+        false => {
+            check_access(data)?;
+            Err(CliError::Refused(format!("{} is not a data folder", data.display())))
+        }
     }
 }
 
@@ -215,7 +217,7 @@ impl Shown {
 
     fn line(&mut self, text: &str) {
         self.finish();
-        eprintln!("{text}");
+        print_note(format_args!("{text}"));
     }
 
     fn finish(&mut self) {

@@ -129,7 +129,10 @@ mod tests {
         check_restored(temp.path()).unwrap();
         let mut mark = Mark::make(temp.path()).unwrap();
         let refused = check_restored(temp.path()).unwrap_err().to_string();
-        assert!(refused.contains(&format!("`millstream restore --from BACKUPS --data {shown}`")), "{refused}");
+        assert!(
+            refused.contains(&format!("`millstream restore --from BACKUPS --data {shown}`")),
+            "{refused}"
+        );
         for (place, written) in [("/srv/backups", "/srv/backups"), ("s3://bucket/a", "s3://bucket/a")] {
             mark.note_origin(place).unwrap();
             let refused = check_restored(temp.path()).unwrap_err().to_string();

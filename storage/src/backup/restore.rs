@@ -68,7 +68,8 @@ pub fn restore(
     if let Err(error) = &restored
         && is_restoring(data)
     {
-        mark.undo(data).map_err(|left| StoreError::Backup(format!("{error}; and what was written stays: {left}")))?;
+        mark.undo(data)
+            .map_err(|left| StoreError::Backup(format!("{error}; and what was written stays: {left}")))?;
         if is_new {
             // An empty folder does no harm.
             let _ = fs::remove_dir(data);
