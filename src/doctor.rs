@@ -40,7 +40,7 @@ pub async fn examine(config: &Config, wanted: &Wanted, show: impl FnMut(&Finding
         findings.add(time_server::compare(server).await);
     }
     let running = running::find(config);
-    findings.add(running::check(running).await);
+    findings.add(running::check(running));
     findings.add_all(ports::listeners(config, running));
     findings.add_all(certificate::check(config));
     findings.add(services::mail(config, wanted.test_mail_to.as_deref()).await);

@@ -2,6 +2,9 @@
 //!
 //! `actors` decides; this package turns requests into commands and queries, and results into responses.
 
+// They panic when the other side is gone; `cli::print` has what commands use instead.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod admin;
 pub mod api;
 pub mod background;
@@ -16,6 +19,7 @@ pub mod hosts;
 pub mod http;
 pub mod integrations;
 pub mod open_files;
+pub mod own_health;
 pub mod pages;
 pub mod passwords;
 pub mod probe;

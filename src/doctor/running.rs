@@ -1,10 +1,10 @@
 //! The server that runs on the data folder: it says over its control socket where it listens, and is asked there for its health.
 
 use super::finding::Finding;
-use super::services::reason;
 use crate::admin::{ServerAddress, ask_address, reachable};
 use crate::config::Config;
 use crate::integrations::http_client;
+use crate::own_health::{Security, fetch};
 use crate::probe::PROBE_HEADER;
 use reqwest::Client;
 use serde_json::Value;
@@ -39,8 +39,8 @@ pub fn find(config: &Config) -> RunningServer {
     }
 }
 
-/// Whether the server answers at its own address.
-pub async fn check(running: RunningServer) -> Finding {
+/// Whether the server answers at its own address. Blocks for a bounded time.
+pub fn check(running: RunningServer) -> Finding {
     let what = "server";
     let at = match running {
         RunningServer::None => return Finding::off(what, "no server runs on the data folder"),
@@ -56,15 +56,14 @@ pub async fn check(running: RunningServer) -> Finding {
         RunningServer::Answering(Some(at)) => at,
     };
     let address = at.address;
-    match own_health(at).await {
+    match fetch(reachable(address), &Security::of_listener(at.is_encrypted), ANSWER_TIME_MAX) {
         Err(error) => {
-            let text = format!(
-                "the server on {address} does not answer: {}; see its log, or restart it",
-                reason(&error)
-            );
+            let text =
+                format!("the server on {address} does not answer: {error}; see its log, or restart it");
             Finding::problem(what, text)
         }
-        Ok((status, health)) => {
+        Ok((status, body)) => {
+            let health: Value = serde_json::from_str(&body).unwrap_or_default();
             let storage = health["storage"]["status"].as_str().unwrap_or("unknown");
             let text = format!("the server on {address} answers {status}, storage: {storage}");
             match (status, storage) {
@@ -74,14 +73,6 @@ pub async fn check(running: RunningServer) -> Finding {
             }
         }
     }
-}
-
-/// Asks at the server's own address. The certificate does not matter: the server itself named the address.
-async fn own_health(at: ServerAddress) -> Result<(u16, Value), reqwest::Error> {
-    let client =
-        http_client::builder(ANSWER_SECS_MAX).no_proxy().tls_danger_accept_invalid_certs(true).build()?;
-    let scheme = if at.is_encrypted { "https" } else { "http" };
-    health(&client, &format!("{scheme}://{}", reachable(at.address)), "").await
 }
 
 /// Status and content of `GET /health` below a URL; a request with the word of the server also shows what arrives there.
