@@ -1,13 +1,13 @@
 //! Who may use a data folder, for commands before they open it.
 
 use crate::error::DomainError;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use storage::folder_access;
 
-/// Refuses a folder that this user may not enter, which otherwise seems to be missing.
+/// Refuses a folder that this user may not enter, which otherwise seems to be missing, and one into which a restore is not finished.
 ///
 /// # Errors
-/// `Storage` with the owner and what to do.
+/// `Storage` with what to do.
 pub fn check_access(folder: &Path) -> Result<(), DomainError> {
     Ok(folder_access::check_access(folder)?)
 }
@@ -23,4 +23,9 @@ pub fn check_owner(folder: &Path) -> Result<(), DomainError> {
 /// Says that only its owner, and root, may use a folder.
 pub fn not_allowed(folder: &Path) -> DomainError {
     folder_access::not_allowed(folder).into()
+}
+
+/// The first entry of a folder that does not belong to the user of this number; none if all do, or the folder cannot be read.
+pub fn foreign_entry(folder: &Path, user: u32) -> Option<PathBuf> {
+    folder_access::foreign_entry(folder, user)
 }

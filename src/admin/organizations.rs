@@ -3,7 +3,7 @@
 use super::answer::{Answer, Table};
 use super::request::NewAccount;
 use crate::cli::error::CliError;
-use actors::{IMPORT_REMEDY, NewRealm, NewUser, RealmHandle, Server, commands};
+use actors::{IMPORT_REMEDY, NewRealm, NewUser, RealmHandle, Server, UnfinishedImport, commands};
 use model::Role;
 use serde_json::json;
 
@@ -33,21 +33,24 @@ pub(super) async fn create(
     Ok(Answer::of(format!("Organization created; {} is its owner.", owner.email), value))
 }
 
-/// All organizations of the server.
+/// All organizations of the server, and the one of an import that is not finished, whose subdomain is taken.
 pub(super) fn list(server: &Server) -> Answer {
-    // A file that cannot be read would have ended the start.
-    let import = server.unfinished_import().ok().flatten();
-    let none = match &import {
-        None => "There is no organization yet; `millstream realm create` creates one.",
-        Some(_) => "There is no organization yet.",
-    };
-    let mut table = Table::new(&["subdomain", "name", "people", "state"]).or_sentence(none);
+    let none = "There is no organization yet; `millstream realm create` creates one.";
+    let mut table = Table::new(&["subdomain", "name", "people", "state", "archive"])
+        .with_programs_only(&["archive"])
+        .or_sentence(none);
     for realm in server.realms() {
         let directory = realm.directory();
         let people = directory.users().filter(|user| user.is_active && !user.is_bot()).count();
         let realm = directory.realm();
         let state = if realm.is_active { "open" } else { "deactivated" };
-        table.push(vec![json!(realm.subdomain), json!(realm.name), json!(people), json!(state)]);
+        table.push(vec![json!(realm.subdomain), json!(realm.name), json!(people), json!(state), json!(null)]);
+    }
+    // A file that cannot be read would have ended the start.
+    let import = server.unfinished_import().ok().flatten();
+    if let Some(UnfinishedImport { origin, .. }) = &import {
+        let (subdomain, archive) = origin.as_ref().map(|at| (&at.subdomain, &at.archive)).unzip();
+        table.push(vec![json!(subdomain), json!(""), json!(0), json!("importing"), json!(archive)]);
     }
     let lines = import.iter().map(|import| format!("{import} is not finished; {IMPORT_REMEDY}.")).collect();
     Answer { lines, ..Answer::list(table) }

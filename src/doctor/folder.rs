@@ -4,15 +4,18 @@ use super::finding::Finding;
 use crate::config::Config;
 use crate::describe::describe_error;
 use crate::units::size;
-use actors::{DomainError, Reserve, Server, SpaceLevels};
+use actors::folder_access::foreign_entry;
+use actors::{DomainError, IMPORT_REMEDY, Reserve, Server, SpaceLevels};
 use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// What to do where the data of another user is.
 const OWN_USER: &str = "run this as the server's user";
+/// What to do where no data is.
+const NO_DATA: &str = "there is no data yet; `millstream realm create` creates an organization";
 /// Free space that a server should have, in bytes.
 const FREE_BYTES_GOOD: u64 = 1 << 30;
 /// Files that should fit on the disk.
@@ -95,12 +98,10 @@ fn check_purpose(folder: &Path) -> Result<(), DomainError> {
     if Server::has_data(folder) { Ok(()) } else { Server::check_new_folder(folder) }
 }
 
-/// An entry of the folder that belongs to another user: a command was run as root.
-fn foreign_file(folder: &Path, owner: u32) -> Option<std::path::PathBuf> {
-    let entries = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let below = entries(folder).chain(entries(&folder.join("journal"))).chain(entries(&folder.join("state")));
-    let is_foreign = |entry: &std::fs::DirEntry| entry.metadata().is_ok_and(|found| found.uid() != owner);
-    below.into_iter().find(is_foreign).map(|entry| entry.path())
+/// A file of the data that belongs to another user: a command was run as root.
+fn foreign_file(data: &Path, owner: u32) -> Option<PathBuf> {
+    let folders = [data.to_owned(), data.join("journal"), data.join("state")];
+    folders.iter().find_map(|folder| foreign_entry(folder, owner))
 }
 
 /// Whether this version can open the folder.
@@ -111,13 +112,13 @@ pub fn format(config: &Config) -> Finding {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             return Finding::problem(what, format!("the file `format` cannot be read: {error}; {OWN_USER}"));
         }
-        Err(_) if config.data.exists() && check_purpose(&config.data).is_err() => {
-            return Finding::problem(what, "this is not a data folder; choose another with `data` or --data");
+        Err(_) if config.data.exists() => {
+            if let Err(error) = check_purpose(&config.data) {
+                return Finding::problem(what, describe_error(&error));
+            }
+            return Finding::warning(what, NO_DATA);
         }
-        Err(_) => {
-            let text = "there is no data yet; `millstream realm create` creates an organization";
-            return Finding::warning(what, text);
-        }
+        Err(_) => return Finding::warning(what, NO_DATA),
     }
     match Server::check_format(&config.data) {
         Ok(number) => Finding::good(what, format!("format {number}, which this version reads and writes")),
@@ -136,11 +137,19 @@ pub fn secret(config: &Config) -> Option<Finding> {
 
 /// An import that is not finished; none if all are.
 pub fn unfinished_import(config: &Config) -> Option<Finding> {
-    Server::has_unfinished_import(&config.data).then(|| {
-        let text = "an import is not finished, and its organization cannot be used until then; repeat the same \
-                    `millstream import` command";
-        Finding::warning("import", text)
-    })
+    let what = "import";
+    if !Server::has_data(&config.data) {
+        return None;
+    }
+    match Server::unfinished_import_in(&config.data) {
+        Ok(import) => import.map(|import| {
+            let text = format!(
+                "{import} is not finished, and its organization cannot be used until then; {IMPORT_REMEDY}"
+            );
+            Finding::warning(what, text)
+        }),
+        Err(error) => Some(Finding::problem(what, describe_error(&error))),
+    }
 }
 
 /// The folder, or the one above that exists.

@@ -3,7 +3,10 @@
 use super::finding::Finding;
 use super::running::RunningServer;
 use crate::config::Config;
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 /// The state of a listening socket in /proc/net/tcp.
 const LISTENING: &str = "0A";
@@ -17,11 +20,15 @@ pub fn listeners(config: &Config, running: RunningServer) -> Vec<Finding> {
     let further = optional.into_iter().filter_map(|(what, address, option)| Some((what, address?, option)));
     std::iter::once(("port", config.listen, "listen"))
         .chain(further)
-        .map(|(what, address, option)| port(what, address, option, running))
+        .map(|(what, address, option)| port((what, address, option), &config.data, running))
         .collect()
 }
 
-fn port(what: &'static str, address: SocketAddr, option: &str, running: RunningServer) -> Finding {
+fn port(
+    (what, address, option): (&'static str, SocketAddr, &str),
+    data: &Path,
+    running: RunningServer,
+) -> Finding {
     let is_running = running != RunningServer::None;
     let error = match TcpListener::bind(address) {
         Ok(_) if is_running && address.port() != 0 => {
@@ -32,25 +39,9 @@ fn port(what: &'static str, address: SocketAddr, option: &str, running: RunningS
         Ok(_) => return Finding::good(what, format!("{address} is free")),
         Err(error) => error,
     };
-    let holder = holder(address);
-    let name = holder.clone().unwrap_or_else(|| "another program".to_owned());
     match error.kind() {
-        std::io::ErrorKind::AddrInUse
-            if is_running && holder.as_deref().is_none_or(|name| name.contains("millstream")) =>
-        {
-            match running {
-                RunningServer::Answering(_) => {
-                    Finding::good(what, format!("the server is running on {address}"))
-                }
-                RunningServer::Silent | RunningServer::None => {
-                    Finding::warning(what, format!("{address} is used by the server, which does not answer"))
-                }
-            }
-        }
-        std::io::ErrorKind::AddrInUse => {
-            Finding::problem(what, format!("{address} is used by {name}; stop it, or change `{option}`"))
-        }
-        std::io::ErrorKind::PermissionDenied => {
+        ErrorKind::AddrInUse => taken((what, address, option), holder(address).as_ref(), data, running),
+        ErrorKind::PermissionDenied => {
             let text = format!(
                 "{address} may only be used with a permission: add AmbientCapabilities=CAP_NET_BIND_SERVICE to the systemd \
                  unit, or choose a port from 1024 on in `{option}`"
@@ -61,26 +52,73 @@ fn port(what: &'static str, address: SocketAddr, option: &str, running: RunningS
     }
 }
 
-/// The program that listens on an address, such as `nginx (process 812)`; none if it belongs to another user.
-fn holder(address: SocketAddr) -> Option<String> {
+/// What is said of an address that a process listens on: the server of the data folder, or another one.
+fn taken(
+    (what, address, option): (&'static str, SocketAddr, &str),
+    holder: Option<&Holder>,
+    data: &Path,
+    running: RunningServer,
+) -> Finding {
+    // A process of another user cannot be examined.
+    let is_server = running != RunningServer::None && holder.is_none_or(|holder| holder.uses(data));
+    if !is_server {
+        let name = holder.map_or_else(|| "another program".to_owned(), Holder::name);
+        return Finding::problem(what, format!("{address} is used by {name}; stop it, or change `{option}`"));
+    }
+    match running {
+        RunningServer::Answering(_) => Finding::good(what, format!("the server is running on {address}")),
+        RunningServer::Silent | RunningServer::None => {
+            Finding::warning(what, format!("{address} is used by the server, which does not answer"))
+        }
+    }
+}
+
+/// A process that listens.
+struct Holder {
+    id: String,
+    /// Its folder in /proc.
+    process: PathBuf,
+}
+
+impl Holder {
+    /// Its program, such as `nginx (process 812)`.
+    fn name(&self) -> String {
+        let program = std::fs::read_to_string(self.process.join("comm")).unwrap_or_default();
+        format!("{} (process {})", program.trim(), self.id)
+    }
+
+    /// Whether it is the server of a data folder, which keeps the lock file open. Numbers of processes do not show it: those of a
+    /// container are others outside.
+    fn uses(&self, data: &Path) -> bool {
+        let file = |path: &Path| std::fs::metadata(path).map(|found| (found.dev(), found.ino())).ok();
+        let lock = file(&data.join("lock"));
+        lock.is_some() && open_files(&self.process).any(|open| file(&open) == lock)
+    }
+}
+
+/// What a process has open, as links.
+fn open_files(process: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path())
+}
+
+/// The process that listens on an address; none if it belongs to another user.
+fn holder(address: SocketAddr) -> Option<Holder> {
     let inode = ["/proc/net/tcp", "/proc/net/tcp6"].into_iter().find_map(|table| {
         let text = std::fs::read_to_string(table).ok()?;
         text.lines().skip(1).find_map(|line| inode_of(line, address))
     })?;
     let target = format!("socket:[{inode}]");
-    for process in std::fs::read_dir("/proc").ok()?.flatten() {
-        let name = process.file_name().to_string_lossy().into_owned();
-        if !name.bytes().all(|byte| byte.is_ascii_digit()) {
-            continue;
-        }
-        let sockets = std::fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
-        let mut links = sockets.filter_map(|entry| std::fs::read_link(entry.path()).ok());
-        if links.any(|link| link.as_os_str() == target.as_str()) {
-            let program = std::fs::read_to_string(process.path().join("comm")).unwrap_or_default();
-            return Some(format!("{} (process {name})", program.trim()));
-        }
-    }
-    None
+    let has_socket = |process: &Path| {
+        open_files(process)
+            .filter_map(|open| std::fs::read_link(open).ok())
+            .any(|link| link.as_os_str() == target.as_str())
+    };
+    std::fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
+        let (id, process) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
+        let is_process = id.bytes().all(|byte| byte.is_ascii_digit());
+        (is_process && has_socket(&process)).then_some(Holder { id, process })
+    })
 }
 
 /// The inode of a socket that listens on an address or on all addresses, from a line of /proc/net/tcp.
@@ -114,6 +152,7 @@ fn parse_ip(text: &str) -> Option<IpAddr> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::State;
     use super::*;
 
     #[test]
@@ -127,7 +166,26 @@ mod tests {
         assert_eq!(inode_of(&line.replace(" 0A ", " 01 "), "127.0.0.1:9999".parse().unwrap()), None);
         let taken = TcpListener::bind("127.0.0.1:0").unwrap();
         let found = holder(taken.local_addr().unwrap()).unwrap();
-        assert!(found.ends_with(&format!("(process {})", std::process::id())), "{found}");
+        assert_eq!(found.id, std::process::id().to_string());
         assert_eq!(parse_ip("00000000000000000000000001000000"), Some(Ipv6Addr::LOCALHOST.into()));
+    }
+
+    #[test]
+    fn port_of_another_process_is_not_the_servers() {
+        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = taken.local_addr().unwrap();
+        let data = tempfile::tempdir().unwrap();
+        let lock = std::fs::File::create(data.path().join("lock")).unwrap();
+        for running in [RunningServer::Silent, RunningServer::Answering(None)] {
+            let found = port(("port", address, "listen"), data.path(), running);
+            assert!(found.text.contains("the server") && found.state != State::Problem, "{found:?}");
+        }
+        // Now this process does not use the folder any more.
+        drop(lock);
+        for running in [RunningServer::Silent, RunningServer::Answering(None), RunningServer::None] {
+            let found = port(("port", address, "listen"), data.path(), running);
+            let name = format!("(process {}); stop it, or change `listen`", std::process::id());
+            assert!(found.text.ends_with(&name) && found.state == State::Problem, "{found:?}");
+        }
     }
 }

@@ -152,11 +152,49 @@ fn folders_of_something_else_stay_as_they_are() {
 }
 
 #[test]
+fn unfinished_restore_is_named_by_every_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().display().to_string();
+    std::fs::create_dir(folder.path().join("journal")).expect("room");
+    std::fs::write(folder.path().join("restoring"), "from /srv/backups\n").expect("room");
+    let command = format!("`millstream restore --from /srv/backups --data {data}`");
+    let (is_well, findings) = examine(&data, &[], &[]);
+    for what in ["data folder", "format"] {
+        let (state, text) = find(&findings, what);
+        assert!(!is_well && state == "problem" && text.contains(&command), "{findings}");
+    }
+    let other = tempfile::tempdir().expect("a folder");
+    let to = other.path().join("x").display().to_string();
+    let owner = ["--owner-email", "olga@acme.example", "--owner-name", "Olga"];
+    for words in [
+        &["realm", "list"][..],
+        &[&["realm", "create", "Acme"], &owner[..]].concat(),
+        &["serve", "--listen", "127.0.0.1:0"],
+        &["dev", "--listen", "127.0.0.1:0"],
+        &["check"],
+        &["import", "abandon", "--yes"],
+        &["web-app", "status"],
+        &["export", "--to", &to],
+        &["erase", "--now"],
+        &["backup", "--to", &to],
+        &["health"],
+        &["reload"],
+    ] {
+        let (status, text) = ServerProcess::run(&[words, &["--data", &data]].concat());
+        assert!(!status.success() && text.contains(&command), "{words:?}: {text}");
+    }
+    assert!(folder.path().join("restoring").exists() && !folder.path().join("development").exists());
+}
+
+#[test]
 fn missing_secret_and_unfinished_import_are_found() {
     let folder = folder();
-    std::fs::write(format!("{}/import", folder.data), "2 x\n").expect("written");
+    let import = "2 8f3a\nsubdomain beta\narchive /srv/full.tar.gz\n";
+    std::fs::write(format!("{}/import", folder.data), import).expect("written");
     let (_, findings) = examine(&folder.data, &[], &[]);
-    assert_eq!(find(&findings, "import").0, "warning", "{findings}");
+    let (state, text) = find(&findings, "import");
+    assert!(state == "warning" && text.contains("/srv/full.tar.gz for the subdomain beta"), "{findings}");
+    assert!(text.contains("`millstream import abandon --yes`"), "{findings}");
     std::fs::remove_file(format!("{}/secret", folder.data)).expect("it is there");
     let (is_well, findings) = examine(&folder.data, &[], &[]);
     assert!(!is_well, "{findings}");

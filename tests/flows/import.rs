@@ -286,6 +286,11 @@ fn unfinished_import_is_named_and_keeps_its_subdomain() {
     let remedy = "`millstream import abandon --yes`";
     let (is_done, text) = run(&data, &["realm", "list"]);
     assert!(is_done && text.contains("Other") && text.contains(named) && text.contains(remedy), "{text}");
+    let (_, text) = run(&data, &["realm", "list", "--output", "json"]);
+    let listed: Value = serde_json::from_str(text.trim()).expect("JSON");
+    let importing = json!({"subdomain": "acme", "name": "", "people": 0, "state": "importing",
+        "archive": "/srv/full.tar.gz"});
+    assert_eq!((listed[0]["state"].clone(), listed[1].clone()), (json!("open"), importing), "{listed}");
     let (is_done, text) = create(&data, "acme");
     assert!(!is_done && text.contains(named) && text.contains(remedy), "{text}");
     let (is_done, text) = import(&export, &data);

@@ -7,7 +7,7 @@
 //! interrupted import continues.
 
 use super::Server;
-use super::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport, note, remove};
+use super::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport, note, remove, unfinished};
 use crate::bootstrap::check_subdomain;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
@@ -44,6 +44,14 @@ impl Server {
         data.join(IMPORT).exists()
     }
 
+    /// The import into a data folder that is not finished; the folder is not opened.
+    ///
+    /// # Errors
+    /// `Storage` when its file cannot be read.
+    pub fn unfinished_import_in(data: &Path) -> Result<Option<UnfinishedImport>, DomainError> {
+        unfinished(data)
+    }
+
     /// Begins to write an organization, or continues the unfinished one of the same `source`. `wanted` is its id if no
     /// other organization has it; `origin` has its subdomain.
     ///
@@ -71,8 +79,8 @@ impl Server {
         let log = self.shard_of(id).log.clone();
         let opened = storage::open_realm(&*log, &self.trees, id)?;
         if let Some(known) = known.filter(|known| *known != import) {
-            let begun = opened.view.as_ref().map(|view| view.directory.realm().subdomain.clone());
-            check_subdomain_kept(begun, &known, &origin.subdomain)?;
+            let written = opened.view.as_ref().map(|view| view.directory.realm().subdomain.as_str());
+            check_subdomain_kept(written, &known, &origin.subdomain)?;
             note(self.folder.path(), &import)?;
         }
         let queued = opened.view.as_ref().map_or_else(Default::default, |view| {
@@ -108,13 +116,14 @@ impl Server {
     }
 }
 
-/// Refuses another subdomain than that of what is written: its first frame has it.
+/// Refuses another subdomain than that of what is `written`, or before the first frame than that which is noted.
 fn check_subdomain_kept(
-    begun: Option<String>,
+    written: Option<&str>,
     known: &UnfinishedImport,
     subdomain: &str,
 ) -> Result<(), DomainError> {
-    match begun.filter(|begun| begun != subdomain) {
+    let noted = known.origin.as_ref().map(|origin| origin.subdomain.as_str());
+    match written.or(noted).filter(|begun| *begun != subdomain) {
         Some(begun) => {
             let shown = if begun.is_empty() {
                 "without --subdomain".to_owned()
@@ -205,5 +214,28 @@ impl BulkWriter {
         remove(self.server.folder.path())?;
         let view = self.view.take().ok_or(DomainError::Stopping)?;
         self.server.start_realm(view, self.epoch).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subdomain_of_an_import_stays() {
+        let import = |noted: Option<&str>| UnfinishedImport {
+            realm: RealmId(2),
+            source: "8f3a".to_owned(),
+            origin: noted
+                .map(|noted| ImportOrigin { archive: "a.zip".to_owned(), subdomain: noted.to_owned() }),
+        };
+        // Before and after the first frame; an earlier version noted nothing.
+        for (written, noted) in [(None, Some("acme")), (Some("acme"), Some("acme")), (Some("acme"), None)] {
+            assert!(check_subdomain_kept(written, &import(noted), "acme").is_ok());
+            let refused = check_subdomain_kept(written, &import(noted), "beta").unwrap_err().to_string();
+            assert!(refused.contains("was begun with --subdomain acme"), "{refused}");
+            assert!(refused.contains("`millstream import abandon --yes`"), "{refused}");
+        }
+        assert!(check_subdomain_kept(None, &import(None), "beta").is_ok());
     }
 }
