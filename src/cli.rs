@@ -22,6 +22,7 @@ pub mod logging;
 mod notify;
 mod offline;
 pub mod outbox;
+mod print;
 mod progress;
 pub mod realm;
 #[cfg(feature = "cluster")]
@@ -131,7 +132,7 @@ impl Cli {
             Ok(()) => ExitCode::SUCCESS,
             Err(error::CliError::Interrupted(signal)) => ExitCode::from(signal.exit_code()),
             Err(error) => {
-                eprintln!("millstream: {error}");
+                print::print_note(format_args!("millstream: {error}"));
                 ExitCode::FAILURE
             }
         }

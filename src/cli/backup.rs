@@ -7,6 +7,7 @@ pub use place::{FromArgs, files, readable};
 
 use super::data::DataArgs;
 use super::error::CliError;
+use super::print::print_note;
 use crate::admin::{Answer, time};
 use crate::config::parse_duration;
 use crate::units::{counted, size};
@@ -69,7 +70,7 @@ pub fn run(args: &BackupArgs) -> Result<(), CliError> {
         let Some(interval) = args.every else { return made };
         if let Err(error) = made {
             // The next one may succeed, and the earlier ones are still there.
-            eprintln!("millstream: {error}");
+            print_note(format_args!("millstream: {error}"));
         }
         std::thread::sleep(interval);
     }
@@ -99,8 +100,7 @@ fn back_up(
         "time": at, "files": done.files, "bytes": done.bytes, "new_files": done.new_files,
         "new_bytes": done.new_bytes, "removed_backups": removed,
     });
-    args.print(&Answer::of(text, value));
-    Ok(())
+    args.print(&Answer::of(text, value))
 }
 
 fn counted_were(count: usize, noun: &str) -> String {

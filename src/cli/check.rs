@@ -2,6 +2,7 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
+use super::print::replace_line;
 use crate::admin::Answer;
 use actors::CheckProgress;
 use serde_json::json;
@@ -31,7 +32,7 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
         }
     });
     if is_watched {
-        eprint!("\r\x1b[K");
+        replace_line(format_args!(""));
     }
     let report = report?;
     let indexes: Vec<String> =
@@ -52,7 +53,7 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
         "search": &indexes,
     });
     let lines = indexes.into_iter().chain([report.to_string()]).collect();
-    args.data.print(&Answer { table: None, lines, value });
+    args.data.print(&Answer { table: None, lines, value })?;
     if report.is_clean() || report.is_repaired() {
         return Ok(());
     }
@@ -62,12 +63,12 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
 /// Overwrites the progress line on standard error.
 fn show(at: &CheckProgress) {
     match at {
-        CheckProgress::Journal { shard, progress } => eprint!(
-            "\r\x1b[Kjournal {shard}: segment {} of {}, {} frames",
+        CheckProgress::Journal { shard, progress } => replace_line(format_args!(
+            "journal {shard}: segment {} of {}, {} frames",
             progress.segments_done, progress.segments_total, progress.frames
-        ),
+        )),
         CheckProgress::Realm { realm, done, total } => {
-            eprint!("\r\x1b[Korganization {realm}, {} of {total}", done + 1);
+            replace_line(format_args!("organization {realm}, {} of {total}", done + 1));
         }
     }
 }

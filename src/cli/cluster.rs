@@ -49,21 +49,18 @@ pub fn run(command: ClusterCommand) -> Result<(), CliError> {
         ClusterCommand::Drain(args) => {
             connect(&args.data)?.drain(&args.node, true)?;
             let line = format!("Node {} owns nothing any more.", args.node);
-            args.data.print(&Answer::of(line, json!({"node": args.node})));
-            Ok(())
+            args.data.print(&Answer::of(line, json!({"node": args.node})))
         }
         ClusterCommand::Resume(args) => {
             connect(&args.data)?.drain(&args.node, false)?;
             let line = format!("Node {} may own organizations again.", args.node);
-            args.data.print(&Answer::of(line, json!({"node": args.node})));
-            Ok(())
+            args.data.print(&Answer::of(line, json!({"node": args.node})))
         }
         ClusterCommand::Move(args) => {
             let subdomain = if args.subdomain == "-" { "" } else { &args.subdomain };
             connect(&args.data)?.move_to(subdomain, &args.node)?;
             let line = format!("The organization is on node {}.", args.node);
-            args.data.print(&Answer::of(line, json!({"subdomain": subdomain, "node": args.node})));
-            Ok(())
+            args.data.print(&Answer::of(line, json!({"subdomain": subdomain, "node": args.node})))
         }
         ClusterCommand::Upgrade(data) => upgrade(&data),
     }
@@ -84,8 +81,7 @@ fn upgrade(data: &DataArgs) -> Result<(), CliError> {
         true => format!("Nodes write records of version {now} already."),
         false => format!("Nodes may write records of version {now} instead of {before} from now on."),
     };
-    data.print(&Answer::of(line, json!({"before": before, "records": now})));
-    Ok(())
+    data.print(&Answer::of(line, json!({"before": before, "records": now})))
 }
 
 fn status(data: &DataArgs) -> Result<(), CliError> {
@@ -97,8 +93,7 @@ fn status(data: &DataArgs) -> Result<(), CliError> {
         "nodes": nodes.iter().map(node_value).collect::<Vec<_>>(),
         "organizations": organizations.iter().map(organization_value).collect::<Vec<_>>(),
     });
-    data.print(&Answer { table: None, lines, value });
-    Ok(())
+    data.print(&Answer { table: None, lines, value })
 }
 
 fn node_line(node: &NodeLine) -> String {

@@ -1,6 +1,7 @@
 //! `millstream config`: prints the default configuration, or checks a configuration file.
 
 use super::error::CliError;
+use super::print::{print_note, print_text};
 use crate::config::{Config, DEFAULT_TOML, Sources, unknown_variables};
 use std::path::PathBuf;
 
@@ -17,19 +18,20 @@ pub struct ConfigArgs {
 /// Prints or checks.
 pub fn run(args: &ConfigArgs) -> Result<(), CliError> {
     match &args.check {
-        None => print!("{DEFAULT_TOML}"),
+        None => print_text(DEFAULT_TOML),
         Some(file) => {
             let environment: Vec<_> = environment().collect();
             let sources =
                 Sources { file: Some(file), environment: environment.clone(), ..Sources::default() };
             Config::of_server(&sources)?;
             for variable in unknown_variables(&environment) {
-                eprintln!("millstream: the environment variable {variable} is not an option and is ignored");
+                print_note(format_args!(
+                    "millstream: the environment variable {variable} is not an option and is ignored"
+                ));
             }
-            println!("{} is valid", file.display());
+            print_text(&format!("{} is valid\n", file.display()))
         }
     }
-    Ok(())
 }
 
 /// The environment variables that are valid text; others cannot be options.

@@ -2,9 +2,9 @@
 
 use super::config::environment;
 use super::error::CliError;
+use super::print::print_text;
 use crate::admin::Answer;
 use crate::config::{Config, ConfigError, Overrides};
-use std::io::Write;
 use std::path::PathBuf;
 
 /// The place in the help of arguments that many commands have: after a command's own, before `--help` (999).
@@ -36,25 +36,24 @@ pub enum Output {
 
 impl Output {
     /// Prints an answer in this form.
-    pub fn print(self, answer: &Answer) {
-        let text = match self {
+    ///
+    /// # Errors
+    /// `System` when it cannot be written.
+    pub fn print(self, answer: &Answer) -> Result<(), CliError> {
+        print_text(&match self {
             Self::Text => answer.text(),
             Self::Json => answer.json(),
-        };
-        print_text(&text);
+        })
     }
-}
-
-/// Prints a text. A closed standard output is not an error: `| head` ends so.
-pub fn print_text(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 impl DataArgs {
     /// Prints an answer.
-    pub fn print(&self, answer: &Answer) {
-        self.output.print(answer);
+    ///
+    /// # Errors
+    /// `System` when it cannot be written.
+    pub fn print(&self, answer: &Answer) -> Result<(), CliError> {
+        self.output.print(answer)
     }
 
     /// Whether the data folder was named, and not only configured.

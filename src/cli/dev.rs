@@ -3,8 +3,9 @@
 mod ready_file;
 
 use super::config::environment;
-use super::data::{Output, print_text};
+use super::data::Output;
 use super::error::CliError;
+use super::print::print_text;
 use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, Overrides, Sources};
 use crate::dev::accounts::accounts;
@@ -116,8 +117,7 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
             Output::Text => seed.to_toml(),
             Output::Json => seed.to_json(),
         };
-        print_text(&text);
-        return Ok(());
+        return print_text(&text);
     }
     let mut config = args.load()?;
     let mut temporary = None;

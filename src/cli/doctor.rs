@@ -1,7 +1,8 @@
 //! `millstream doctor`: examines what a server needs from its machine and from other services, and says what to do.
 
-use super::data::{DataArgs, Output, print_text};
+use super::data::{DataArgs, Output};
 use super::error::CliError;
+use super::print::print_text;
 use crate::admin::{Answer, Table, row_text};
 use crate::doctor::{Finding, State, Wanted, examine};
 use serde_json::json;
@@ -34,21 +35,23 @@ pub fn run(args: &DoctorArgs) -> Result<(), CliError> {
     let config = args.data.load()?;
     let wanted = Wanted { test_mail_to: args.send_test_to.clone(), time_server: args.time_server.clone() };
     let is_text = args.data.output == Output::Text;
-    let print = |cells: [&str; 3]| {
+    let mut printed = Ok(());
+    let mut print = |cells: [&str; 3]| {
         let cells = cells.map(|cell| cell.replace(char::is_control, " "));
-        if is_text {
-            print_text(&row_text(&cells, &WIDTHS));
+        if is_text && printed.is_ok() {
+            printed = print_text(&row_text(&cells, &WIDTHS));
         }
     };
     print(COLUMNS.map(str::to_uppercase).each_ref().map(String::as_str));
     let show = |finding: &Finding| print([finding.what, finding.state.name(), &finding.text]);
     let findings = actix_rt::System::new().block_on(examine(&config, &wanted, show));
+    printed?;
     if !is_text {
         let mut table = Table::new(&COLUMNS);
         for Finding { what, state, text } in &findings {
             table.push(vec![json!(what), json!(state.name()), json!(text)]);
         }
-        args.data.print(&Answer::list(table));
+        args.data.print(&Answer::list(table))?;
     }
     match findings.iter().filter(|finding| finding.state == State::Problem).count() {
         0 => Ok(()),

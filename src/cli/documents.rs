@@ -1,9 +1,9 @@
 //! `millstream completions` and `millstream man`: what packages install beside the program.
 
 use super::error::CliError;
+use super::print::print_text;
 use clap::Command;
 use clap_complete::Shell;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// Print completions for a shell
@@ -28,9 +28,7 @@ pub struct ManArgs {
 pub fn completions(args: &CompletionsArgs, mut program: Command) -> Result<(), CliError> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut program, "millstream", &mut text);
-    // A closed pipe, as after `| head`, is not an error.
-    let _ = std::io::stdout().lock().write_all(&text);
-    Ok(())
+    print_text(&String::from_utf8_lossy(&text))
 }
 
 /// Prints or writes man pages.
@@ -43,6 +41,5 @@ pub fn man(args: &ManArgs, program: Command) -> Result<(), CliError> {
     }
     let mut text = Vec::new();
     clap_mangen::Man::new(program).render(&mut text).map_err(|reason| CliError::System { what, reason })?;
-    let _ = std::io::stdout().lock().write_all(&text);
-    Ok(())
+    print_text(&String::from_utf8_lossy(&text))
 }

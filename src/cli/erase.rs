@@ -54,8 +54,7 @@ pub fn run(args: &EraseArgs) -> Result<(), CliError> {
         })?,
     };
     bar.finish();
-    args.data.print(&answer);
-    Ok(())
+    args.data.print(&answer)
 }
 
 /// Shows how far it is. Returns whether it is done.

@@ -62,8 +62,7 @@ pub fn run(args: &ExportArgs) -> Result<(), CliError> {
             export_here(request, &to).await
         })?,
     };
-    args.data.print(&answer);
-    Ok(())
+    args.data.print(&answer)
 }
 
 /// Writes the export that a running server sends; none if no server runs. A signal ends it, and nothing of the file is left.
@@ -74,7 +73,7 @@ async fn receive(data: &Path, wanted: WantedExport, to: &Path) -> Result<Option<
     let mut file = UnfinishedFile::create(to)?;
     let answer = tokio::select! {
         answer = save(stream, &mut file, data, to) => answer?,
-        signal = signals.stop() => return Err(CliError::Interrupted(signal)),
+        signal = signals.end() => return Err(CliError::Interrupted(signal)),
     };
     file.complete()?;
     Ok(Some(answer))
@@ -124,7 +123,7 @@ async fn export_here(request: ExportRequest, to: &Path) -> Result<Answer, CliErr
     tokio::pin!(export);
     tokio::select! {
         exported = &mut export => Ok(admin::export_done(&exported?)),
-        signal = signals.stop() => {
+        signal = signals.end() => {
             stop.store(true, Ordering::Relaxed);
             // It removes what it has written.
             let _ = export.await;

@@ -20,6 +20,7 @@ pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<
         return Ok(answer);
     }
     if matches!(request, AdminRequest::LogLevel { .. } | AdminRequest::Reload | AdminRequest::Probe) {
+        check_access(&config.data)?;
         let data = config.data.display();
         return Err(CliError::Refused(format!(
             "no server is running on {data}: start one with `millstream serve`, or name the data folder of the one that \
@@ -94,8 +95,7 @@ pub fn with_folder<T>(
 /// Executes a request and prints its answer.
 pub fn execute_and_print(data: &DataArgs, request: AdminRequest) -> Result<(), CliError> {
     let answer = execute(data, false, request)?;
-    data.print(&answer);
-    Ok(())
+    data.print(&answer)
 }
 
 /// A password for a new account.

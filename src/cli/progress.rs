@@ -1,5 +1,6 @@
 //! The progress of long commands on standard error: a bar on terminals, otherwise a line every few seconds.
 
+use super::print::print_note;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ impl Bar {
             bar.set_position(done);
         } else if self.printed.elapsed() >= LINE_EVERY {
             self.printed = Instant::now();
-            eprintln!("{}: {done} of {all} {}", self.what, self.unit);
+            print_note(format_args!("{}: {done} of {all} {}", self.what, self.unit));
         }
     }
 

@@ -127,8 +127,7 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
     let request = AdminRequest::RealmCreate { name, subdomain, email_domain, owner };
     let mut answer = execute(&data, true, request)?;
     password.add_to(&mut answer);
-    data.print(&answer);
-    Ok(())
+    data.print(&answer)
 }
 
 fn set_active(args: RealmActiveArgs, is_active: bool) -> Result<(), CliError> {

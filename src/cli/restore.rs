@@ -47,8 +47,7 @@ pub fn run(args: &RestoreArgs) -> Result<(), CliError> {
         table: None,
         lines: lines(args, time, &restored),
         value: value(args, time, &restored),
-    });
-    Ok(())
+    })
 }
 
 fn too_early(time: u64, oldest: u64) -> CliError {

@@ -1,6 +1,7 @@
 //! `millstream routes`: the endpoints of the API.
 
 use super::error::CliError;
+use super::print::print_text;
 use crate::admin::{Answer, Table};
 use crate::reference::access::{counted, permission};
 use crate::reference::document::document;
@@ -8,7 +9,6 @@ use crate::reference::operation::Operation;
 use crate::reference::operations::operations;
 use crate::routes::{development_table, table};
 use serde_json::json;
-use std::io::Write;
 
 /// The tools for testing clients are below this path.
 const TOOLS_PREFIX: &str = "/dev/";
@@ -42,14 +42,14 @@ enum RoutesOutput {
 /// Prints the list.
 pub fn run(args: &RoutesArgs) -> Result<(), CliError> {
     if args.output == RoutesOutput::Openapi {
-        return print(&format!("{:#}\n", document(&table())));
+        return print_text(&format!("{:#}\n", document(&table())));
     }
     let answer = Answer::list(list());
     let text = match args.output {
         RoutesOutput::Json => answer.json(),
         RoutesOutput::Text | RoutesOutput::Openapi => answer.text(),
     };
-    print(&text)
+    print_text(&text)
 }
 
 /// All endpoints, those of development servers too.
@@ -77,12 +77,6 @@ fn list() -> Table {
 /// Whether other servers refuse the path.
 fn is_development_only(path: &str) -> bool {
     path.starts_with(TOOLS_PREFIX) || DEVELOPMENT_PATHS.contains(&path)
-}
-
-fn print(text: &str) -> Result<(), CliError> {
-    // A closed pipe, as after `| head`, is not an error.
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
-    Ok(())
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use super::error::CliError;
 use super::logging::{LogControl, start_logging};
 use super::notify;
+use super::print::print_text;
 use super::signal::{Request, Signals, StopSignal};
 use crate::admin::{self, AdminRequest, Answer, AnswerSender, ControlSocket, Pending};
 use crate::config::{Config, ConfigError, Log, unknown_variables};
 use crate::open_files;
 use crate::server::{Running, Setup, serve};
 use serde_json::json;
-use std::io::Write;
 
 /// Starts a server, prints the greeting once it accepts connections, and stops it at SIGTERM or SIGINT. A second
 /// signal during shutdown ends the process at once, as a kill would: nothing acknowledged is lost. At SIGHUP the
@@ -61,10 +61,9 @@ pub fn run_until_stopped(
     })
 }
 
-/// Prints a greeting. A closed standard output is not an error.
+/// Prints a greeting, if that is possible: the server runs also without it.
 pub fn print_greeting(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    let _ = print_text(&format!("{text}\n"));
 }
 
 async fn wait_for_stop(

@@ -2,6 +2,7 @@
 
 use super::config::environment;
 use super::error::CliError;
+use super::print::print_text;
 use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides, Sources};
 use crate::routes::table;
@@ -44,8 +45,7 @@ impl ServeArgs {
 /// Runs until a signal stops it.
 pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     if args.print_config {
-        print!("{DEFAULT_TOML}");
-        return Ok(());
+        return print_text(DEFAULT_TOML);
     }
     let setup =
         Setup { config: args.load()?, routes: table(), is_development: false, is_durable: true, seed: None };

@@ -1,6 +1,7 @@
 //! `millstream settings`: documents every setting of users and organizations, from the tables that the server uses.
 
 use super::error::CliError;
+use super::print::print_text;
 use crate::reference::meanings::{OF_ORGANIZATIONS, OF_PERMISSIONS, OF_USERS, meaning};
 use model::EventKind;
 use rules::settings::{
@@ -15,8 +16,7 @@ pub struct SettingsArgs {}
 
 /// Prints the tables.
 pub fn run(_: &SettingsArgs) -> Result<(), CliError> {
-    print!("{}", markdown());
-    Ok(())
+    print_text(&markdown())
 }
 
 fn markdown() -> String {

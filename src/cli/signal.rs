@@ -2,6 +2,9 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+/// What the system says of this process.
+const STATUS_FILE: &str = "/proc/self/status";
+
 /// The request of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
@@ -11,11 +14,13 @@ pub enum Request {
     Reload,
 }
 
-/// A signal that stops the server.
+/// A signal that stops the server or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopSignal {
     Terminate,
     Interrupt,
+    /// The terminal was closed. It stops commands only.
+    Hangup,
 }
 
 impl StopSignal {
@@ -24,6 +29,7 @@ impl StopSignal {
         match self {
             Self::Terminate => "SIGTERM",
             Self::Interrupt => "SIGINT",
+            Self::Hangup => "SIGHUP",
         }
     }
 
@@ -33,6 +39,7 @@ impl StopSignal {
         match self {
             Self::Terminate => 143,
             Self::Interrupt => 130,
+            Self::Hangup => 129,
         }
     }
 }
@@ -45,11 +52,16 @@ pub struct Signals {
     quit: Signal,
     user1: Signal,
     user2: Signal,
+    /// Whether the process was started to ignore SIGHUP, as `nohup` does.
+    is_hangup_ignored: bool,
 }
 
 impl Signals {
     /// Starts to listen. Needs a runtime; fails when the system refuses the handlers.
     pub fn new() -> std::io::Result<Self> {
+        // Before a handler takes its place.
+        let status = std::fs::read_to_string(STATUS_FILE).unwrap_or_default();
+        let is_hangup_ignored = ignores(&status, SignalKind::hangup());
         // Without a handler, a write beyond a file size limit would kill the process instead of failing.
         let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
         Ok(Self {
@@ -59,6 +71,7 @@ impl Signals {
             quit: signal(SignalKind::quit())?,
             user1: signal(SignalKind::user_defined1())?,
             user2: signal(SignalKind::user_defined2())?,
+            is_hangup_ignored,
         })
     }
 
@@ -80,6 +93,17 @@ impl Signals {
         }
     }
 
+    /// Waits for a signal that stops a command: also SIGHUP, unless the command was started to ignore it.
+    pub async fn end(&mut self) -> StopSignal {
+        loop {
+            match self.next().await {
+                Request::Stop(signal) => return signal,
+                Request::Reload if self.is_hangup_ignored => {}
+                Request::Reload => return StopSignal::Hangup,
+            }
+        }
+    }
+
     /// Waits for a signal that stops the server; other signals are ignored.
     pub async fn stop(&mut self) -> StopSignal {
         loop {
@@ -89,6 +113,15 @@ impl Signals {
             }
         }
     }
+}
+
+/// Whether a process ignores a signal, from the text of [`STATUS_FILE`].
+fn ignores(status: &str, signal: SignalKind) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    // The lowest bit is signal number 1.
+    let bit = u32::try_from(signal.as_raw_value() - 1).unwrap_or_default();
+    mask.checked_shr(bit).is_some_and(|mask| mask & 1 == 1)
 }
 
 #[cfg(test)]
@@ -114,5 +147,26 @@ mod tests {
             let request = tokio::time::timeout(Duration::from_secs(5), signals.next()).await.unwrap();
             assert_eq!(request, expected, "{name}");
         }
+        // A closed terminal ends a command, but not one of `nohup`.
+        let send =
+            |name: &str| assert!(Command::new("kill").args([name, &process]).status().unwrap().success());
+        signals.is_hangup_ignored = true;
+        send("-HUP");
+        send("-TERM");
+        assert_eq!(signals.end().await, StopSignal::Terminate);
+        signals.is_hangup_ignored = false;
+        send("-HUP");
+        assert_eq!(signals.end().await, StopSignal::Hangup);
+        assert_eq!(StopSignal::Hangup.exit_code(), 129);
+    }
+
+    #[test]
+    fn ignored_signals_are_read() {
+        let status = |mask: &str| format!("Name:\tmillstream\nSigBlk:\t0000000000000001\nSigIgn:\t{mask}\n");
+        let hangup = SignalKind::hangup();
+        assert!(ignores(&status("0000000000001001"), hangup));
+        assert!(!ignores(&status("0000000000001000"), hangup));
+        assert!(ignores(&status("0000000000004000"), SignalKind::terminate()));
+        assert!(!ignores("", hangup));
     }
 }

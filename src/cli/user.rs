@@ -181,8 +181,7 @@ fn create(args: UserCreateArgs) -> Result<(), CliError> {
     let user = NewAccount { email, full_name: args.name, password_hash: password.hash()? };
     let mut answer = execute(&data, false, AdminRequest::UserCreate { realm, role: args.role, user })?;
     password.add_to(&mut answer);
-    data.print(&answer);
-    Ok(())
+    data.print(&answer)
 }
 
 fn set_password(args: &UserPasswordArgs) -> Result<(), CliError> {
@@ -191,8 +190,7 @@ fn set_password(args: &UserPasswordArgs) -> Result<(), CliError> {
     let data = &args.account.data;
     let mut answer = execute(data, false, AdminRequest::UserSetPassword { account, password_hash })?;
     password.add_to(&mut answer);
-    data.print(&answer);
-    Ok(())
+    data.print(&answer)
 }
 
 fn set_active(account: &AccountArgs, is_active: bool) -> Result<(), CliError> {

@@ -3,6 +3,7 @@
 use super::config::environment;
 use super::data::{Output, SHARED_ARGUMENTS};
 use super::error::CliError;
+use super::print::replace_line;
 use crate::admin::{self, Answer};
 use crate::config::{Config, Overrides};
 use crate::units::{counted, size};
@@ -93,11 +94,11 @@ fn run_install(args: &InstallArgs) -> Result<(), CliError> {
     let done = install(&folder, &args.source, &mut |share| {
         let percent = (share.clamp(0.0, 1.0) * 100.0) as u32;
         if is_watched && shown.replace(percent) != Some(percent) {
-            eprint!("\r\x1b[K{percent} % of {}", args.source.display());
+            replace_line(format_args!("{percent} % of {}", args.source.display()));
         }
     });
     if is_watched {
-        eprint!("\r\x1b[K");
+        replace_line(format_args!(""));
     }
     let Installed { record, links, template_problem } = done?;
     let mut lines = vec![format!("Installed the web app of {} in {}.", describe(&record), folder.display())];
@@ -114,8 +115,7 @@ fn run_install(args: &InstallArgs) -> Result<(), CliError> {
     lines.push("A running server uses it after SIGHUP or a restart.".into());
     let installation = json!({"links_left_out": links, "template_problem": template_problem});
     let value = with(fields(&record, &folder), installation);
-    args.server.output.print(&Answer { lines, value, table: None });
-    Ok(())
+    args.server.output.print(&Answer { lines, value, table: None })
 }
 
 fn run_status(args: &WebAppArgs) -> Result<(), CliError> {
@@ -127,8 +127,7 @@ fn run_status(args: &WebAppArgs) -> Result<(), CliError> {
         ),
         Some(record) => status(&record, &folder)?,
     };
-    args.output.print(&answer);
-    Ok(())
+    args.output.print(&answer)
 }
 
 fn status(record: &Record, folder: &Path) -> Result<Answer, CliError> {
@@ -156,8 +155,7 @@ fn run_remove(args: &WebAppArgs) -> Result<(), CliError> {
         true => "The web app was removed. A running server stops serving it after SIGHUP or a restart.",
         false => "No web app is installed.",
     };
-    args.output.print(&Answer::of(line.into(), json!({"removed": is_removed})));
-    Ok(())
+    args.output.print(&Answer::of(line.into(), json!({"removed": is_removed})))
 }
 
 /// What is recorded of an installation, for programs.

@@ -27,7 +27,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     let title = place.title();
     let found = actors::backups::verify(place, args.repair)?;
     let lines = lines(&title, &found, args.repair);
-    args.from.output.print(&Answer { table: None, lines, value: value(&found) });
+    args.from.output.print(&Answer { table: None, lines, value: value(&found) })?;
     let is_repaired = args.repair && found.unreadable == 0;
     if found.damaged_count == 0 || is_repaired {
         return Ok(());
