@@ -38,20 +38,28 @@ pub mod user;
 pub mod web_app;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use error::CliError;
 use std::process::ExitCode;
 
-/// The end of `millstream --help`.
-const FIRST_STEPS: &str = "\
+/// The end of `millstream --help`: first steps, and what the exit code of a command means.
+const AFTER_HELP: &str = "\
 To try it, with a sample organization:
   millstream dev
 
 To run a server that keeps its data in the folder `millstream-data`:
   millstream realm create Acme --owner-email olga@acme.example --owner-name 'Olga Ortiz'
-  millstream serve";
+  millstream serve
+
+Exit codes:
+  0    done
+  1    refused, failed, or found a problem; standard error says why
+  2    the command line is not valid
+  129, 130, 143
+       ended by SIGHUP, SIGINT or SIGTERM before it was done";
 
 /// A team chat server that speaks the Zulip HTTP API, in one binary, with no other services needed.
 #[derive(Debug, Parser)]
-#[command(name = "millstream", version, propagate_version = true, after_help = FIRST_STEPS)]
+#[command(name = "millstream", version, propagate_version = true, after_help = AFTER_HELP)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -101,42 +109,54 @@ enum Command {
 impl Cli {
     /// Runs the command. Errors are printed on standard error.
     pub fn run(self) -> ExitCode {
-        let done = match self.command {
-            Command::Dev(args) => dev::run(&args),
-            Command::Serve(args) => serve::run(&args),
-            Command::Realm(command) => realm::run(command),
-            Command::User(command) => user::run(command),
-            Command::WebApp(command) => web_app::run(command),
-            Command::Channel(command) => channel::run(command),
-            Command::Import(command) => import::run(command),
-            Command::Export(args) => export::run(&args),
-            #[cfg(feature = "cluster")]
-            Command::Cluster(command) => cluster::run(command),
-            Command::Audit(args) => audit::run(args),
-            Command::Outbox(args) => outbox::run(args),
-            Command::LogLevel(args) => running::log_level(args),
-            Command::Reload(args) => running::reload(&args),
-            Command::Health(args) => health::run(&args),
-            Command::Doctor(args) => doctor::run(&args),
-            Command::Backup(args) => backup::run(&args),
-            Command::Restore(args) => restore::run(&args),
-            Command::Check(args) => check::run(&args),
-            Command::Erase(args) => erase::run(&args),
-            Command::Config(args) => config::run(&args),
-            Command::Settings(args) => settings::run(&args),
-            Command::Routes(args) => routes::run(&args),
-            Command::Completions(args) => documents::completions(&args, Self::command()),
-            Command::Man(args) => documents::man(&args, Self::command()),
-        };
-        match done {
+        match self.command.run() {
             Ok(()) => ExitCode::SUCCESS,
-            Err(error::CliError::Interrupted(signal)) => ExitCode::from(signal.exit_code()),
+            Err(CliError::Interrupted(signal)) => ExitCode::from(signal.exit_code()),
             Err(error) => {
                 print::print_note(format_args!("millstream: {error}"));
                 ExitCode::FAILURE
             }
         }
     }
+}
+
+impl Command {
+    fn run(self) -> Result<(), CliError> {
+        match self {
+            Self::Dev(args) => dev::run(&args),
+            Self::Serve(args) => serve::run(&args),
+            Self::Realm(command) => realm::run(command),
+            Self::User(command) => user::run(command),
+            Self::WebApp(command) => web_app::run(command),
+            Self::Channel(command) => channel::run(command),
+            Self::Import(command) => interruptible(|| import::run(command)),
+            Self::Export(args) => export::run(&args),
+            #[cfg(feature = "cluster")]
+            Self::Cluster(command) => cluster::run(command),
+            Self::Audit(args) => audit::run(args),
+            Self::Outbox(args) => outbox::run(args),
+            Self::LogLevel(args) => running::log_level(args),
+            Self::Reload(args) => running::reload(&args),
+            Self::Health(args) => health::run(&args),
+            Self::Doctor(args) => doctor::run(&args),
+            Self::Backup(args) => interruptible(|| backup::run(&args)),
+            Self::Restore(args) => interruptible(|| restore::run(&args)),
+            Self::Check(args) => interruptible(|| check::run(&args)),
+            Self::Erase(args) => interruptible(|| erase::run(&args)),
+            Self::Config(args) => config::run(&args),
+            Self::Settings(args) => settings::run(&args),
+            Self::Routes(args) => routes::run(&args),
+            Self::Completions(args) => documents::completions(&args, Cli::command()),
+            Self::Man(args) => documents::man(&args, Cli::command()),
+        }
+    }
+}
+
+/// Runs a command that may end at any time; `serve`, `dev` and `export` have something to do at a signal.
+fn interruptible(run: impl FnOnce() -> Result<(), CliError>) -> Result<(), CliError> {
+    signal::end_first_process()
+        .map_err(|reason| CliError::System { what: "cannot wait for signals", reason })?;
+    run()
 }
 
 /// Parses one command's arguments as if they had been typed.

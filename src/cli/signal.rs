@@ -115,6 +115,33 @@ impl Signals {
     }
 }
 
+/// Ends the process at a signal that stops a command, if it is the first one of a container: for that one the system ignores signals
+/// without a handler. Only for commands that may end at any time, as by a kill.
+///
+/// # Errors
+/// When the system refuses the thread.
+pub fn end_first_process() -> std::io::Result<()> {
+    match std::process::id() {
+        1 => at_end(|signal| std::process::exit(signal.exit_code().into())),
+        _ => Ok(()),
+    }
+}
+
+/// Waits on a thread for a signal that stops a command.
+fn at_end(then: impl FnOnce(StopSignal) + Send + 'static) -> std::io::Result<()> {
+    let wait = || {
+        let ended = actix_rt::System::new().block_on(async {
+            let mut signals = Signals::new()?;
+            Ok::<_, std::io::Error>(signals.end().await)
+        });
+        match ended {
+            Ok(signal) => then(signal),
+            Err(error) => tracing::warn!(%error, "signals do not end this command"),
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
+}
+
 /// Whether a process ignores a signal, from the text of [`STATUS_FILE`].
 fn ignores(status: &str, signal: SignalKind) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -158,6 +185,14 @@ mod tests {
         send("-HUP");
         assert_eq!(signals.end().await, StopSignal::Hangup);
         assert_eq!(StopSignal::Hangup.exit_code(), 129);
+        // The same on a thread of its own.
+        let (sender, ended) = std::sync::mpsc::channel();
+        at_end(move |signal| drop(sender.send(signal))).unwrap();
+        let signal = std::iter::repeat_with(|| {
+            send("-INT");
+            ended.recv_timeout(Duration::from_millis(20)).ok()
+        });
+        assert_eq!(signal.flatten().next(), Some(StopSignal::Interrupt));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use super::finding::Finding;
 use crate::certificates::{CertificateFiles, Usable, Validity};
 use crate::config::Config;
+use crate::units::readable_time;
 use jiff::Timestamp;
 
 /// Whether the files of `[tls]`, and those of mail in if there are any, can be used now and in two weeks.
@@ -25,7 +26,7 @@ fn check_files(what: &'static str, files: &CertificateFiles) -> Finding {
     let Some(validity) = certificates.first().and_then(|first| Validity::of(first)) else {
         return Finding::warning(what, format!("{file} is used; how long it is valid cannot be read"));
     };
-    let Validity { start, end } = validity;
+    let [start, end] = [validity.start, validity.end].map(|time| readable_time(&time.to_string()));
     match validity.at(Timestamp::now()) {
         Usable::NotYet => {
             Finding::problem(what, format!("{file} is valid only from {start} on; check the clock"))

@@ -112,7 +112,9 @@ pub enum StoreError {
         why: String,
     },
     /// The trees are damaged, and opening them does not repair it.
-    #[error("the trees cannot be opened: {0}; {advice}", advice = advice_for_trees(is_disk_full(.0)))]
+    #[error(
+        "the trees cannot be opened: {}; {advice}", reason_of_trees(.0), advice = advice_for_trees(is_disk_full(.0))
+    )]
     Trees(#[from] sled::Error),
     /// The trees are so damaged that sled panicked.
     #[error("the trees are damaged: {0}; {advice}", advice = advice_for_trees(is_about_full_disk(.0)))]
@@ -207,6 +209,14 @@ impl StoreError {
     }
 }
 
+/// What sled says; it shows errors of the system as programmers write them.
+fn reason_of_trees(error: &sled::Error) -> String {
+    match error {
+        sled::Error::Io(error) => error.to_string(),
+        other => other.to_string(),
+    }
+}
+
 /// What to do about trees that cannot be opened.
 fn advice_for_trees(is_full: bool) -> &'static str {
     match is_full {
@@ -257,6 +267,11 @@ mod tests {
             let words = error.to_string();
             assert!(words.contains("make room on the disk") && !words.contains("--rebuild"), "{words}");
         }
+        let words = StoreError::Trees(sled::Error::Io(std::io::Error::from_raw_os_error(28))).to_string();
+        assert!(
+            words.starts_with("the trees cannot be opened: No space left on device (os error 28)"),
+            "{words}"
+        );
         let damaged = StoreError::Trees(sled::Error::Unsupported("tea".into())).to_string();
         assert!(damaged.contains("--rebuild"), "{damaged}");
     }
