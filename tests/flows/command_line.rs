@@ -1,7 +1,7 @@
 //! From an empty data folder to a message, using only the output of the commands.
 
 use crate::support::{Params, ServerProcess};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 #[test]
 fn dev_server_example_call_works() {
@@ -128,4 +128,55 @@ async fn deactivate_and_reactivate_realm_by_command() {
     assert_eq!(done(&["realm", "reactivate", "-"]), "Acme is already active.\n");
     let answer = asked("olga@acme.example", &keys[0], "localhost").await;
     assert_eq!(answer.body["full_name"], "Olga");
+}
+
+/// How a command ends whose standard output and standard error are these.
+fn ends(args: &[&str], out: impl Into<Stdio>, err: impl Into<Stdio>) -> Option<i32> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
+    command.args(args).stdout(out).stderr(err).status().expect("it runs").code()
+}
+
+/// The writing end of a pipe that nothing reads.
+fn closed_pipe() -> std::io::PipeWriter {
+    std::io::pipe().expect("a pipe").1
+}
+
+#[test]
+fn closed_pipes_do_not_change_how_commands_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data").display().to_string();
+    let create = ["realm", "create", "Acme", "--owner-email", "olga@acme.example", "--owner-name", "Olga"];
+    assert!(ServerProcess::run(&[&create[..], &["--data", &data]].concat()).0.success());
+    let file = folder.path().join("millstream.toml");
+    std::fs::write(&file, "").expect("written");
+    let missing = folder.path().join("missing").display().to_string();
+    for (args, code) in [
+        (&["config"][..], 0),
+        (&["config", "--check", &file.display().to_string()], 0),
+        (&["serve", "--print-config"], 0),
+        (&["routes"], 0),
+        (&["routes", "--output", "openapi"], 0),
+        (&["settings"], 0),
+        (&["man"], 0),
+        (&["completions", "bash"], 0),
+        (&["realm", "list", "--data", &data], 0),
+        (&["user", "list", "--data", &data], 0),
+        (&["audit", "--data", &data], 0),
+        (&["check", "--data", &data], 0),
+        (&["realm", "list", "--data", &missing], 1),
+        // Not a folder, which is a problem.
+        (&["doctor", "--data", &file.display().to_string()], 1),
+        (&["health", "--data", &missing], 1),
+    ] {
+        assert_eq!(ends(args, closed_pipe(), closed_pipe()), Some(code), "{args:?}");
+    }
+}
+
+#[test]
+fn output_that_is_lost_on_a_full_disk_is_an_error() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").expect("a device");
+    for args in [&["config"][..], &["routes", "--output", "json"], &["settings"], &["man"]] {
+        assert_eq!(ends(args, full(), Stdio::null()), Some(1), "{args:?}");
+    }
+    assert_eq!(ends(&["nonsense"], Stdio::null(), Stdio::null()), Some(2));
 }
