@@ -152,9 +152,11 @@ impl Command {
     }
 }
 
-/// Runs a command that may end at any time; `serve`, `dev` and `export` have something to do at a signal.
+/// Runs a command that may end at any time, as by a kill; `serve`, `dev` and `export` have something to do at a signal.
 fn interruptible(run: impl FnOnce() -> Result<(), CliError>) -> Result<(), CliError> {
-    signal::end_first_process()
+    let prepared = actix_rt::System::new().block_on(async { signal::fail_beyond_size_limit() });
+    prepared
+        .and_then(|()| signal::end_first_process())
         .map_err(|reason| CliError::System { what: "cannot wait for signals", reason })?;
     run()
 }

@@ -3,6 +3,7 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
+use super::signal::fail_beyond_size_limit;
 use crate::admin::{self, AdminRequest, Answer};
 use crate::config::Config;
 use crate::server::options;
@@ -83,6 +84,8 @@ pub fn with_folder<T>(
         )));
     }
     actix_rt::System::new().block_on(async {
+        fail_beyond_size_limit()
+            .map_err(|reason| CliError::System { what: "cannot listen for signals", reason })?;
         // What changes here is added to the search index when the server runs.
         let options = Options { search_write_after: None, ..options(config, true) };
         let server = Server::start(options).await?;

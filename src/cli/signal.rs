@@ -62,8 +62,7 @@ impl Signals {
         // Before a handler takes its place.
         let status = std::fs::read_to_string(STATUS_FILE).unwrap_or_default();
         let is_hangup_ignored = ignores(&status, SignalKind::hangup());
-        // Without a handler, a write beyond a file size limit would kill the process instead of failing.
-        let _ = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
+        fail_beyond_size_limit()?;
         Ok(Self {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -113,6 +112,15 @@ impl Signals {
             }
         }
     }
+}
+
+/// Lets a write beyond a limit for the size of files (`ulimit -f`) fail, as on a full disk: without a handler it would kill the process.
+/// Needs a runtime, and holds also after its end.
+///
+/// # Errors
+/// When the system refuses the handler.
+pub fn fail_beyond_size_limit() -> std::io::Result<()> {
+    signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
 }
 
 /// Ends the process at a signal that stops a command, if it is the first one of a container: for that one the system ignores signals

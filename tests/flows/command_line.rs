@@ -180,3 +180,27 @@ fn output_that_is_lost_on_a_full_disk_is_an_error() {
     }
     assert_eq!(ends(&["nonsense"], Stdio::null(), Stdio::null()), Some(2));
 }
+
+#[test]
+fn commands_say_that_a_file_is_too_large() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let create = ["realm", "create", "Acme", "--owner-email", "olga@acme.example", "--owner-name", "Olga"];
+    assert!(ServerProcess::run(&[&create[..], &["--data", &path("data")]].concat()).0.success());
+    std::fs::create_dir_all(folder.path().join("data/blobs/1")).expect("room");
+    std::fs::write(folder.path().join("data/blobs/1/x"), vec![b'x'; 1 << 20]).expect("room");
+    let back_up = ["backup", "--data", &path("data"), "--to", &path("backups")];
+    // Units of 512 or 1,024 bytes: less than the file in any case.
+    let limited = |args: &[&str]| {
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -f 512 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_millstream")]);
+        let output = command.args(args).output().expect("a shell");
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, text) = limited(&back_up);
+    assert!(code == Some(1) && text.contains("File too large"), "{code:?}: {text}");
+    assert!(ServerProcess::run(&back_up).0.success());
+    let (code, text) = limited(&["restore", "--from", &path("backups"), "--data", &path("new")]);
+    assert!(code == Some(1) && text.contains("File too large"), "{code:?}: {text}");
+    assert!(!folder.path().join("new").exists(), "nothing is left");
+}
