@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 /// The state of a listening socket in /proc/net/tcp.
 const LISTENING: &str = "0A";
 
+/// The option with the address that a running server says.
+const LISTEN: &str = "listen";
+
 /// One finding for each port of the configuration.
 pub fn listeners(config: &Config, running: RunningServer) -> Vec<Finding> {
     let optional = [
@@ -18,7 +21,7 @@ pub fn listeners(config: &Config, running: RunningServer) -> Vec<Finding> {
         ("port for mail", config.mail.incoming.address(), "mail.incoming.listen"),
     ];
     let further = optional.into_iter().filter_map(|(what, address, option)| Some((what, address?, option)));
-    std::iter::once(("port", config.listen, "listen"))
+    std::iter::once(("port", config.listen, LISTEN))
         .chain(further)
         .map(|(what, address, option)| port((what, address, option), &config.data, running))
         .collect()
@@ -59,8 +62,13 @@ fn taken(
     data: &Path,
     running: RunningServer,
 ) -> Finding {
-    // A process of another user cannot be examined.
-    let is_server = running != RunningServer::None && holder.is_none_or(|holder| holder.uses(data));
+    let is_server = match (running, holder) {
+        (RunningServer::None, _) => false,
+        (RunningServer::Silent | RunningServer::Answering(_), Some(holder)) => holder.uses(data),
+        // A process of another user cannot be examined; the server may say that it listens elsewhere.
+        (RunningServer::Answering(Some(at)), None) if option == LISTEN => at.address.port() == address.port(),
+        (RunningServer::Silent | RunningServer::Answering(_), None) => true,
+    };
     if !is_server {
         let name = holder.map_or_else(|| "another program".to_owned(), Holder::name);
         return Finding::problem(what, format!("{address} is used by {name}; stop it, or change `{option}`"));
@@ -154,6 +162,7 @@ fn parse_ip(text: &str) -> Option<IpAddr> {
 mod tests {
     use super::super::State;
     use super::*;
+    use crate::admin::ServerAddress;
 
     #[test]
     fn listening_sockets_are_found() {
@@ -172,18 +181,25 @@ mod tests {
 
     #[test]
     fn port_of_another_process_is_not_the_servers() {
-        let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = taken.local_addr().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
         let data = tempfile::tempdir().unwrap();
         let lock = std::fs::File::create(data.path().join("lock")).unwrap();
         for running in [RunningServer::Silent, RunningServer::Answering(None)] {
-            let found = port(("port", address, "listen"), data.path(), running);
+            let found = port(("port", address, LISTEN), data.path(), running);
             assert!(found.text.contains("the server") && found.state != State::Problem, "{found:?}");
+        }
+        let at = |port| {
+            let address = SocketAddr::from(([127, 0, 0, 1], port));
+            RunningServer::Answering(Some(ServerAddress { address, is_encrypted: false }))
+        };
+        for (running, state) in [(at(address.port()), State::Good), (at(1), State::Problem)] {
+            assert_eq!(taken(("port", address, LISTEN), None, data.path(), running).state, state);
         }
         // Now this process does not use the folder any more.
         drop(lock);
         for running in [RunningServer::Silent, RunningServer::Answering(None), RunningServer::None] {
-            let found = port(("port", address, "listen"), data.path(), running);
+            let found = port(("port", address, LISTEN), data.path(), running);
             let name = format!("(process {}); stop it, or change `listen`", std::process::id());
             assert!(found.text.ends_with(&name) && found.state == State::Problem, "{found:?}");
         }
