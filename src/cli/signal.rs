@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(StopSignal::Hangup.exit_code(), 129);
         // The same on a thread of its own.
         let (sender, ended) = std::sync::mpsc::channel();
-        at_end(move |signal| drop(sender.send(signal))).unwrap();
+        at_end(move |signal| sender.send(signal).unwrap()).unwrap();
         let signal = std::iter::repeat_with(|| {
             send("-INT");
             ended.recv_timeout(Duration::from_millis(20)).ok()
