@@ -17,7 +17,7 @@ const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 /// How the connection is made.
 #[derive(Debug)]
 pub enum Security {
-    /// HTTP.
+    /// HTTP without encryption.
     Plain,
     /// HTTPS with any certificate: the server itself has said over its control socket that it listens there.
     AnyCertificate,
