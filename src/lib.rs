@@ -28,6 +28,7 @@ pub mod reference;
 pub mod routes;
 pub mod server;
 pub mod transfer;
+pub mod turns;
 pub mod units;
 pub mod version;
 pub mod web_app;

@@ -38,7 +38,7 @@ impl Caller {
     }
 
     /// Whose share of the memory budget its calls use.
-    pub(super) fn holder(&self) -> Holder {
+    pub fn holder(&self) -> Holder {
         Holder::Account(self.realm.id(), self.charged_account())
     }
 

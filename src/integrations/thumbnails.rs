@@ -7,6 +7,8 @@ use super::blobs::{Blob, BlobError, BlobName, Blobs};
 use super::images::inspect::SOURCE_BYTES_MAX;
 use super::images::thumbnail::{ThumbnailFormat, make};
 use crate::background::{Background, WorkError};
+use crate::turns::{TooManyWaiting, TurnLimits, Turns};
+use actors::budget::Holder;
 use futures_util::TryStreamExt;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -18,6 +20,9 @@ const PERMITS_MAX: usize = 1;
 /// Thumbnails that wait to be made. Beyond it: 503.
 const WAITING_MAX: usize = 1000;
 
+/// Turns of the clients that ask for thumbnails that are not made yet.
+const TURNS: TurnLimits = TurnLimits { client_max: 2, client_waiting_max: 200, organization_max: 4 };
+
 /// Why there is no thumbnail.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ThumbnailError {
@@ -25,6 +30,8 @@ pub enum ThumbnailError {
     NotAnImage,
     #[error(transparent)]
     Work(#[from] WorkError),
+    #[error(transparent)]
+    Turn(#[from] TooManyWaiting),
     #[error(transparent)]
     Blob(#[from] BlobError),
 }
@@ -36,6 +43,7 @@ type Outcome = Result<(), ThumbnailError>;
 pub struct Thumbnails {
     blobs: Blobs,
     work: Arc<Background>,
+    turns: Turns,
     /// Thumbnails that are being made; none until the outcome is known.
     flights: Arc<Mutex<HashMap<BlobName, watch::Receiver<Option<Outcome>>>>>,
 }
@@ -43,22 +51,27 @@ pub struct Thumbnails {
 impl Thumbnails {
     /// Makes thumbnails of files in a store.
     pub fn new(blobs: Blobs) -> Self {
-        Self { blobs, work: Arc::new(Background::new(PERMITS_MAX, WAITING_MAX)), flights: Arc::default() }
+        Self {
+            blobs,
+            work: Arc::new(Background::new(PERMITS_MAX, WAITING_MAX)),
+            turns: Turns::new(TURNS),
+            flights: Arc::default(),
+        }
     }
 
-    /// A thumbnail, made now if it is asked for the first time.
+    /// A thumbnail of a file, under its name, made now if it is asked for the first time, in the turn of the client.
     ///
     /// # Errors
     /// If the image cannot be decoded or read, or too many thumbnails are waiting.
     pub async fn get(
         &self,
-        source: BlobName,
-        target: BlobName,
+        (source, target): (BlobName, BlobName),
         format: ThumbnailFormat,
+        client: Holder,
     ) -> Result<Blob, ThumbnailError> {
         let blob = match self.blobs.get(&target).await {
             Err(BlobError::Missing) => {
-                self.made(source, target.clone(), format).await?;
+                self.made((source, target.clone()), format, client).await?;
                 self.blobs.get(&target).await?
             }
             found => found?,
@@ -67,7 +80,12 @@ impl Thumbnails {
     }
 
     /// Waits until the thumbnail is made, by this request or another one.
-    async fn made(&self, source: BlobName, target: BlobName, format: ThumbnailFormat) -> Outcome {
+    async fn made(
+        &self,
+        (source, target): (BlobName, BlobName),
+        format: ThumbnailFormat,
+        client: Holder,
+    ) -> Outcome {
         let mut outcome = {
             let mut flights = self.flights.lock();
             match flights.get(&target) {
@@ -78,7 +96,7 @@ impl Thumbnails {
                     // It continues also if this client disconnects, because others may wait for it.
                     let maker = self.clone();
                     actix_rt::spawn(async move {
-                        let outcome = maker.make(source, &target, format).await;
+                        let outcome = maker.make((source, &target), format, client).await;
                         maker.flights.lock().remove(&target);
                         done.send_replace(Some(outcome));
                     });
@@ -92,7 +110,13 @@ impl Thumbnails {
         }
     }
 
-    async fn make(&self, source: BlobName, target: &BlobName, format: ThumbnailFormat) -> Outcome {
+    async fn make(
+        &self,
+        (source, target): (BlobName, &BlobName),
+        format: ThumbnailFormat,
+        client: Holder,
+    ) -> Outcome {
+        let _turn = self.turns.wait(client).await?;
         // Only now is the image read: those that wait take no memory.
         let permit = self.work.acquire_permit().await?;
         let bytes = read_image(&self.blobs, &source).await?;

@@ -45,9 +45,9 @@ fn find_integration(app: &App, change: &mut IntegrationChange) {
 }
 
 /// The avatar in a form, if there is one.
-async fn read_avatar(app: &App, form: Form) -> Result<Option<AvatarImages>, ApiError> {
+async fn read_avatar(app: &App, caller: &Caller, form: Form) -> Result<Option<AvatarImages>, ApiError> {
     match (form.file, form.file_count) {
-        (Some(file), 1) => Ok(Some(made_avatar(app, file).await?)),
+        (Some(file), 1) => Ok(Some(made_avatar(app, caller, file).await?)),
         (None, _) => Ok(None),
         _ => Err(ApiError::bad_request("You may only upload one file at a time")),
     }

@@ -48,7 +48,7 @@ pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: 
     let mut update = BotUpdate::from_fields(&form.fields)?;
     find_integration(&app, &mut update.integration);
     let ignored = form.fields.ignored();
-    let avatar = read_avatar(&app, form).await?;
+    let avatar = read_avatar(&app, &caller, form).await?;
     let (realm, by, bot) = (caller.realm.clone(), caller.user.id, i64::from(bot));
     let id = with_avatar(&app, caller.realm.id(), avatar, move |avatar| async move {
         realm.execute(commands::UpdateBot { by, bot, update: BotUpdate { avatar, ..update } }).await

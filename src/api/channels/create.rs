@@ -35,7 +35,7 @@ pub async fn create_channel(
     Params(params): Params<CreateChannel>,
 ) -> HandlerResult {
     let CreateChannel { name, description, subscribers, options } = params;
-    formulas::prepare(&app, [description.as_str()]).await?;
+    formulas::prepare(&app, &caller, [description.as_str()]).await?;
     let subscribers = subscribers.into_iter().map(UserId).collect();
     let command = commands::CreateChannel { by: caller.user.id, name, description, subscribers, options };
     let id = caller.realm.create_channel(command).await?;

@@ -56,7 +56,7 @@ pub async fn update_channel(
 ) -> HandlerResult {
     // The notice of the change shows the old description, too.
     let old = update.description.as_ref().and_then(|_| description_of(&caller, id));
-    formulas::prepare(&app, update.description.as_deref().into_iter().chain(old.as_deref())).await?;
+    formulas::prepare(&app, &caller, update.description.as_deref().into_iter().chain(old.as_deref())).await?;
     let render = |text: &String| description_html(&caller, &caller.realm.directory(), text);
     let html = update.description.as_ref().map(render).transpose()?;
     let (by, channel) = (caller.user.id, id.0.into());

@@ -29,7 +29,7 @@ pub(super) fn described(caller: &Caller, text: String) -> Result<FolderDescripti
 
 /// Returns the `channel_folder_id` of the new folder, which is the last one.
 pub async fn create_folder(app: App, caller: Caller, Params(params): Params<CreateFolder>) -> HandlerResult {
-    formulas::prepare(&app, [params.description.as_str()]).await?;
+    formulas::prepare(&app, &caller, [params.description.as_str()]).await?;
     let description = described(&caller, params.description)?;
     let command = commands::CreateFolder { by: caller.user.id, name: params.name, description };
     reply_field("channel_folder_id", &caller.realm.execute(command).await?)

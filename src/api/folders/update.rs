@@ -32,7 +32,7 @@ pub async fn update_folder(
     Path(id): Path<FolderId>,
     Params(params): Params<UpdateFolder>,
 ) -> HandlerResult {
-    formulas::prepare(&app, params.description.as_deref()).await?;
+    formulas::prepare(&app, &caller, params.description.as_deref()).await?;
     let description = params.description.map(|text| described(&caller, text)).transpose()?;
     let UpdateFolder { name, is_archived, .. } = params;
     let by = caller.user.id;

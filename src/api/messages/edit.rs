@@ -49,7 +49,7 @@ pub async fn edit(
     Path(id): Path<MessageId>,
     Params(request): Params<EditMessage>,
 ) -> HandlerResult {
-    formulas::prepare(&app, request.request.content.as_deref()).await?;
+    formulas::prepare(&app, &caller, request.request.content.as_deref()).await?;
     let command = prepare(&caller, url, id, request).await?;
     let edited = caller.realm.change(command).await?;
     let detached: Vec<_> = edited.detached.iter().map(attachment).collect();

@@ -20,7 +20,7 @@ pub async fn render(
     url: RealmUrl,
     Params(RenderText(content)): Params<RenderText>,
 ) -> HandlerResult {
-    formulas::prepare(&app, [content.as_str()]).await?;
+    formulas::prepare(&app, &caller, [content.as_str()]).await?;
     let directory = caller.realm.directory();
     let context = caller.realm.message_markdown(&directory, &caller.user).with_url(&url.0);
     reply_field("rendered", &rendered(&content, &context)?.html)

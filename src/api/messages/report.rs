@@ -44,7 +44,7 @@ pub async fn report_message(
     let directory = realm.directory();
     let report = Report { by: user, message: &message, reason, description: &description };
     let text = report_text(&directory, &report)?;
-    formulas::prepare(&app, [text.as_str()]).await?;
+    formulas::prepare(&app, &caller, [text.as_str()]).await?;
     let draft = realm.draft_notice(&directory, user, text);
     let mut draft = draft.ok_or_else(|| ApiError::bad_request("Unable to render message"))?;
     // The notice repeats mentions of the reported text, which are not meant for moderators.

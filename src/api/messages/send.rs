@@ -92,7 +92,7 @@ pub async fn send(
     url: RealmUrl,
     Params(request): Params<SendMessage>,
 ) -> HandlerResult {
-    formulas::prepare(&app, [request.text.content.as_str()]).await?;
+    formulas::prepare(&app, &caller, [request.text.content.as_str()]).await?;
     let writer = Writer { realm: &caller.realm, sender: &caller.user, client: client.0, url: &url };
     let sent = deliver(writer, request).await?;
     let automatic_new_visibility_policy = sent.new_policy.map(|policy| policy.code());
@@ -115,7 +115,7 @@ pub(in crate::api) async fn post_message(
     to: Destination,
     content: String,
 ) -> Result<(), ApiError> {
-    formulas::prepare(app, [content.as_str()]).await?;
+    formulas::prepare(app, caller, [content.as_str()]).await?;
     let writer = Writer { realm: &caller.realm, sender: &caller.user, client, url };
     let to = match to {
         Destination::Topic(channel, topic) => To::Channel { channel: Some(channel), topic: Some(topic) },

@@ -18,7 +18,7 @@ pub async fn upload(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let ignored = form.fields.ignored();
     let file = one_file(form, "avatar")?;
     check_avatar_change(&caller.realm.directory(), &caller.user)?;
-    let made = made_avatar(&app, file).await?;
+    let made = made_avatar(&app, &caller, file).await?;
     let (realm, by) = (caller.realm.clone(), caller.user.id);
     with_avatar(&app, caller.realm.id(), Some(made), move |file| async move {
         realm.execute(commands::SetAvatar { by, user: by, file }).await

@@ -26,7 +26,7 @@ pub async fn add(app: App, caller: Caller, Path(name): Path<String>, upload: Upl
     let file = one_file(form, "file")?;
     check_emoji_override(&directory, &caller.user, &name)?;
     check_size(&file)?;
-    let made = made_of(&app, file, images::emoji).await?;
+    let made = made_of(&app, &caller, file, images::emoji).await?;
     let word = random_name()?;
     let extension = if made.still.is_some() { "gif" } else { "png" };
     let picture = format!("emoji/images/{word}.{extension}");

@@ -8,7 +8,7 @@ pub mod redirect;
 pub mod serve;
 
 use crate::http::upload::{Form, UploadedFile};
-use crate::http::{ApiError, App, Code};
+use crate::http::{ApiError, App, Caller, Code};
 use crate::integrations::blobs::pictures::blob_name;
 use crate::integrations::blobs::{BlobError, BlobName, Blobs, random_name};
 use crate::integrations::images::{self, AvatarImages, ImageRefusal};
@@ -39,11 +39,13 @@ fn check_size(file: &UploadedFile) -> Result<(), ApiError> {
 /// Converts an upload into the form that is stored, off the HTTP threads.
 async fn made_of<T: Send + 'static>(
     app: &App,
+    caller: &Caller,
     file: UploadedFile,
     make: impl FnOnce(&[u8], Option<&str>) -> Result<T, ImageRefusal> + Send + 'static,
 ) -> Result<T, ApiError> {
     check_size(&file)?;
     let declared = file.declared_type().map(str::to_owned);
+    let _turn = app.image_turns.wait(caller.holder()).await?;
     let permit = app.images.acquire_permit().await?;
     let bytes = file.into_bytes().await?;
     Ok(permit.run(move || make(&bytes, declared.as_deref())).await??)
@@ -99,8 +101,8 @@ async fn discard(blobs: &Blobs, names: &[BlobName]) {
 ///
 /// # Errors
 /// BAD_IMAGE, or the text for files above the maximum size.
-pub async fn made_avatar(app: &App, file: UploadedFile) -> Result<AvatarImages, ApiError> {
-    made_of(app, file, images::avatar).await
+pub async fn made_avatar(app: &App, caller: &Caller, file: UploadedFile) -> Result<AvatarImages, ApiError> {
+    made_of(app, caller, file, images::avatar).await
 }
 
 /// Stores an avatar, if there is one, and executes the command that names its file: if storing fails, nothing is decided.

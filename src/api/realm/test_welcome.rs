@@ -32,7 +32,7 @@ pub async fn test_welcome(
         setting.check(&SettingValue::Text(text.clone()))?;
     }
     let text = parse_content(&text)?;
-    formulas::prepare(&app, [text.as_str()]).await?;
+    formulas::prepare(&app, &caller, [text.as_str()]).await?;
     let directory = caller.realm.directory();
     let bot = welcome_bot(&directory).ok_or(AccountError::NoSuchUser).map_err(RuleError::from)?;
     let mut draft = caller.realm.draft_notice(&directory, bot, text).ok_or(RuleError::ContentEmpty)?;

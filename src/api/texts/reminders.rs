@@ -59,7 +59,7 @@ pub async fn create(
     let due = parse_due(new.secs, caller.realm.now())?;
     let note = parse_note(&new.note)?.to_owned();
     let target = readable_message(&caller, new.message).await?;
-    let Caller { realm, user } = caller;
+    let Caller { realm, user } = &caller;
     let mut message = ScheduledMessage {
         to: ScheduledTo::People(vec![user.id]),
         content: reminder_text(&realm.directory(), &target, &note, &url),
@@ -71,8 +71,8 @@ pub async fn create(
         failure: None,
         reminder: Some(Reminder { message: new.message, note }),
     };
-    formulas::prepare(&app, [message.content.as_str()]).await?;
-    realm.check_scheduled(&user, &mut message)?;
+    formulas::prepare(&app, &caller, [message.content.as_str()]).await?;
+    realm.check_scheduled(user, &mut message)?;
     let reminder_id = realm.execute(commands::ScheduleMessage { user: user.id, message }).await?;
     reply(&Created { reminder_id })
 }

@@ -62,11 +62,11 @@ pub async fn create(
     RealmUrl(url): RealmUrl,
     Params(new): Params<NewScheduled>,
 ) -> HandlerResult {
-    let Caller { realm, user } = caller;
+    let Caller { realm, user } = &caller;
     let due = parse_due(new.secs, realm.now())?;
     let to = match new.kind {
         Kind::Channel => to_topic(new.to.channel()?, new.topic.as_deref())?,
-        Kind::Direct => new.to.people(&realm.directory(), &user)?,
+        Kind::Direct => new.to.people(&realm.directory(), user)?,
     };
     let mut message = ScheduledMessage {
         to,
@@ -79,8 +79,8 @@ pub async fn create(
         failure: None,
         reminder: None,
     };
-    formulas::prepare(&app, [message.content.as_str()]).await?;
-    realm.check_scheduled(&user, &mut message)?;
+    formulas::prepare(&app, &caller, [message.content.as_str()]).await?;
+    realm.check_scheduled(user, &mut message)?;
     let scheduled_message_id = realm.execute(commands::ScheduleMessage { user: user.id, message }).await?;
     reply(&Created { scheduled_message_id })
 }

@@ -117,7 +117,8 @@ pub async fn update(
     for _ in 0..TRIES_MAX {
         let due = update.secs.map(|secs| parse_due(secs, caller.realm.now())).transpose()?;
         let before = find(&caller, id)?;
-        formulas::prepare(&app, [update.content.as_ref().unwrap_or(&before.content).as_str()]).await?;
+        formulas::prepare(&app, &caller, [update.content.as_ref().unwrap_or(&before.content).as_str()])
+            .await?;
         let after = update.apply(&caller, &before, due, &url)?;
         if caller.realm.execute(commands::UpdateScheduled { user, id, before, after }).await? {
             return reply_ok();

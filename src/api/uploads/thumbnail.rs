@@ -1,6 +1,6 @@
 //! `GET /user_uploads/thumbnail/…`: a smaller version of an uploaded image (docs/api/thumbnails.md#read-a-thumbnail).
 
-use crate::http::{ApiError, App, Caller, HandlerResult, Path, Realm, Reply};
+use crate::http::{Address, ApiError, App, Caller, HandlerResult, Path, Realm, Reply};
 use crate::integrations::blobs::uploads::{thumbnail_blob, upload_blob};
 use crate::integrations::images::missing::missing_picture;
 use crate::integrations::images::thumbnail::ThumbnailFormat;
@@ -8,6 +8,7 @@ use crate::integrations::thumbnails::ThumbnailError;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actors::FileAccess;
+use actors::budget::Holder;
 use futures_util::{StreamExt, TryStreamExt};
 use model::Attachment;
 
@@ -20,20 +21,22 @@ const NOT_CACHED: &str = "private, no-store";
 pub async fn thumbnail(
     app: App,
     caller: Option<Caller>,
+    Address(address): Address,
     Realm(realm): Realm,
     Path((id, path)): Path<(u32, String)>,
 ) -> HandlerResult {
     let (file, format) = path.rsplit_once('/').unwrap_or((&path, ""));
+    let client = caller.as_ref().map_or_else(|| Holder::address(address), Caller::holder);
     let asker = caller.as_ref().map(|caller| &*caller.user);
     match (realm.access_file(asker, &format!("{id}/{file}")), asker) {
-        (FileAccess::Allowed(file), _) => send(&app, &file, format).await,
+        (FileAccess::Allowed(file), _) => send(&app, &file, format, client).await,
         (FileAccess::Missing | FileAccess::Refused, None) => Err(ApiError::not_logged_in()),
         (FileAccess::Missing, Some(_)) => Ok(no_picture(StatusCode::NOT_FOUND)),
         (FileAccess::Refused, Some(_)) => Ok(no_picture(StatusCode::FORBIDDEN)),
     }
 }
 
-async fn send(app: &App, file: &Attachment, format: &str) -> HandlerResult {
+async fn send(app: &App, file: &Attachment, format: &str, client: Holder) -> HandlerResult {
     let (Some(image), Some(asked)) = (file.image, ThumbnailFormat::closest(format)) else {
         return Ok(no_picture(StatusCode::NOT_FOUND));
     };
@@ -41,7 +44,7 @@ async fn send(app: &App, file: &Attachment, format: &str) -> HandlerResult {
     let format = if image.is_animated { asked } else { ThumbnailFormat::Still };
     let source = upload_blob(&file.path_id).ok_or_else(ApiError::internal)?;
     let target = thumbnail_blob(&file.path_id, format).ok_or_else(ApiError::internal)?;
-    match app.thumbnails.get(source, target, format).await {
+    match app.thumbnails.get((source, target), format, client).await {
         Ok(blob) => {
             let headers = headers("image/webp", format.name(), CACHED)?;
             Ok(Reply::stream(headers, blob.size, blob.bytes.map_err(Into::into).boxed()))
@@ -77,6 +80,7 @@ impl From<ThumbnailError> for ApiError {
         match error {
             ThumbnailError::NotAnImage => Self::not_found(),
             ThumbnailError::Work(error) => error.into(),
+            ThumbnailError::Turn(error) => error.into(),
             ThumbnailError::Blob(error) => error.into(),
         }
     }

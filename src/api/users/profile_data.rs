@@ -43,7 +43,7 @@ pub async fn set_values(
     let directory = caller.realm.directory();
     // Checked before values are rendered, and again when the command is decided.
     check_entries(&directory, &caller.user, &caller.user, entries.clone())?;
-    formulas::prepare(&app, texts_of(&entries)).await?;
+    formulas::prepare(&app, &caller, texts_of(&entries)).await?;
     render_entries(&caller, &directory, &mut entries)?;
     caller.execute(commands::SetProfileValues { user: caller.user.id, entries }).await
 }

@@ -55,7 +55,7 @@ async fn change(app: &App, caller: &Caller, id: UserId, mut update: AccountUpdat
     let directory = caller.realm.directory();
     // Checked before values are rendered, and again when the command is decided.
     check_account_update(&directory, &caller.user, id, update.clone())?;
-    formulas::prepare(app, texts_of(&update.profile_data)).await?;
+    formulas::prepare(app, caller, texts_of(&update.profile_data)).await?;
     render_entries(caller, &directory, &mut update.profile_data)?;
     caller.execute(commands::UpdateAccount { by: caller.user.id, user: id, update }).await
 }

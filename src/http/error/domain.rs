@@ -4,6 +4,7 @@
 use super::{ApiError, Code};
 use crate::background::WorkError;
 use crate::rate_limit::RateLimited;
+use crate::turns::TooManyWaiting;
 use actix_web::http::StatusCode;
 use actors::DomainError;
 use actors::budget::BudgetFull;
@@ -36,6 +37,13 @@ impl From<BudgetFull> for ApiError {
             ),
         }
         .with("retry-after", RETRY_SECS)
+    }
+}
+
+impl From<TooManyWaiting> for ApiError {
+    fn from(_: TooManyWaiting) -> Self {
+        let text = "Too many requests of this account wait for the same kind of work; try again in a moment";
+        Self::new(Code::RATE_LIMIT_HIT, text).with("retry-after", RETRY_SECS)
     }
 }
 

@@ -25,7 +25,8 @@ fn png() -> Vec<u8> {
 #[actix_web::test]
 async fn requests_at_the_same_time_make_one_thumbnail() {
     let (_folder, blobs, thumbnails) = stage(png()).await;
-    let get = || thumbnails.get(name("image.png"), name("thumb.webp"), ThumbnailFormat::Still);
+    let get =
+        || thumbnails.get((name("image.png"), name("thumb.webp")), ThumbnailFormat::Still, Holder::Server);
     let found = join_all((0..5).map(|_| get())).await;
     let sizes: Vec<u64> = found.into_iter().map(|blob| blob.unwrap().size).collect();
     assert!(sizes[0] > 0 && sizes.iter().all(|size| *size == sizes[0]), "{sizes:?}");
@@ -33,14 +34,16 @@ async fn requests_at_the_same_time_make_one_thumbnail() {
     // From now on it is stored.
     blobs.delete(&name("image.png")).await.unwrap();
     assert_eq!(get().await.unwrap().size, sizes[0]);
-    let other = thumbnails.get(name("image.png"), name("other.webp"), ThumbnailFormat::Still).await;
+    let other =
+        thumbnails.get((name("image.png"), name("other.webp")), ThumbnailFormat::Still, Holder::Server).await;
     assert!(matches!(other.err(), Some(ThumbnailError::Blob(BlobError::Missing))));
 }
 
 #[actix_web::test]
 async fn an_image_that_cannot_be_decoded_is_tried_once() {
     let (_folder, blobs, thumbnails) = stage(png()[..100].to_vec()).await;
-    let get = || thumbnails.get(name("image.png"), name("thumb.webp"), ThumbnailFormat::Still);
+    let get =
+        || thumbnails.get((name("image.png"), name("thumb.webp")), ThumbnailFormat::Still, Holder::Server);
     assert!(matches!(get().await.err(), Some(ThumbnailError::NotAnImage)));
     blobs.put(&name("image.png"), png().into()).await.unwrap();
     assert!(matches!(get().await.err(), Some(ThumbnailError::NotAnImage)));
