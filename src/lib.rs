@@ -11,6 +11,7 @@ pub mod background;
 pub mod bounded_read;
 pub mod certificates;
 pub mod cli;
+mod clock_check;
 pub mod config;
 mod describe;
 pub mod dev;

@@ -14,6 +14,16 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// A duration in its largest two units, such as `3 days 2 hours`; `secs` is in seconds.
+pub fn duration(secs: u64) -> String {
+    let (days, hours, minutes) = (secs / 86_400, secs / 3600 % 24, secs / 60 % 60);
+    match (days, hours) {
+        (0, 0) => counted(minutes, "minute"),
+        (0, _) => format!("{} {}", counted(hours, "hour"), counted(minutes, "minute")),
+        (_, _) => format!("{} {}", counted(days, "day"), counted(hours, "hour")),
+    }
+}
+
 /// A time of RFC 3339 as people write it; the text itself if it is none.
 pub fn readable_time(text: &str) -> String {
     match text.parse::<jiff::Timestamp>() {
@@ -34,6 +44,14 @@ mod tests {
             assert_eq!(size(bytes), expected);
         }
         assert_eq!((counted(1, "file"), counted(0, "file")), ("1 file".to_owned(), "0 files".to_owned()));
+        for (secs, expected) in [
+            (59, "0 minutes"),
+            (60, "1 minute"),
+            (3660, "1 hour 1 minute"),
+            (2 * 86_400 + 3600, "2 days 1 hour"),
+        ] {
+            assert_eq!(duration(secs), expected);
+        }
         assert_eq!(readable_time("2027-01-15T08:00:00Z"), "2027-01-15 08:00:00 UTC");
         assert_eq!(readable_time("never"), "never");
     }

@@ -53,6 +53,8 @@ pub(crate) fn run(server: &Weak<Server>, is_stopping: &AtomicBool) {
         }
         ticks = (ticks + 1) % PENDING_TICKS;
         let (now, interval) = (server.options.clock.now().0, server.options.erase_interval_secs * 1000);
+        // The clock may have been set back.
+        due = due.min(now.saturating_add(interval));
         if interval == 0 || now < due {
             continue;
         }
@@ -60,18 +62,25 @@ pub(crate) fn run(server: &Weak<Server>, is_stopping: &AtomicBool) {
     }
 }
 
-/// When erasing is due for the first time: one interval after it was complete, also across restarts. In a folder of an older
-/// version, the interval begins with the first start.
+/// When erasing is due for the first time: one interval after it was complete, also across restarts; at once if that was later
+/// than now, because the clock was ahead then. In a folder of an older version, the interval begins with the first start.
 fn first_due(server: &Server) -> u64 {
-    let path = server.folder.erased();
+    let (path, now) = (server.folder.erased(), server.options.clock.now());
     let mut record = EraseRecord::read(&path);
     if record.completed.0 == 0 {
-        record.completed = server.options.clock.now();
+        record.completed = now;
         if let Err(error) = record.write(&path) {
             tracing::warn!(%error, "the time of erasing could not be recorded");
         }
     }
     metrics::gauge!("millstream_erase_completed_seconds").set(record.completed.secs() as f64);
+    if record.completed > now {
+        tracing::warn!(
+            ahead_secs = record.completed.millis_since(now) / 1000,
+            "what was deleted was erased at a time that is later than now: the clock was ahead then, or is behind now"
+        );
+        return now.0;
+    }
     record.completed.0 + server.options.erase_interval_secs * 1000
 }
 

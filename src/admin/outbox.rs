@@ -59,7 +59,7 @@ impl Progress {
         }
         let (next, reason) = match realm.failed_attempts(job.id) {
             Some(failed) => (Some(failed.next), Some(tried(&failed))),
-            None if realm.supports(job.task.kind()) => (Some(job.due), None),
+            None if realm.supports(job.task.kind()) => (Some(job.due_at(realm.now())), None),
             None => (None, Some("no server runs that is configured to deliver it".to_owned())),
         };
         Self { state: "waiting", since: job.added, next, reason }

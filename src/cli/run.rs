@@ -6,6 +6,7 @@ use super::notify;
 use super::print::print_text;
 use super::signal::{Request, Signals, StopSignal};
 use crate::admin::{self, AdminRequest, Answer, AnswerSender, ControlSocket, Pending};
+use crate::clock_check::warn_if_behind;
 use crate::config::{Config, ConfigError, Log, unknown_variables};
 use crate::open_files;
 use crate::server::{Running, Setup, serve};
@@ -25,6 +26,7 @@ pub fn run_until_stopped(
         tracing::warn!(variable, "this environment variable is not an option and is ignored");
     }
     open_files::raise(&setup.config);
+    warn_if_behind(&setup.config.data);
     actix_rt::System::new().block_on(async {
         let mut signals = Signals::new()
             .map_err(|reason| CliError::System { what: "cannot listen for signals", reason })?;

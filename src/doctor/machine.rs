@@ -1,9 +1,10 @@
 //! Limits of the process, memory, and the clock.
 
 use super::finding::Finding;
+use crate::clock_check::journal_ahead;
 use crate::config::Config;
 use crate::open_files::{Enough, OpenFiles};
-use crate::units::size;
+use crate::units::{duration, size};
 use std::time::{Duration, Instant, SystemTime};
 
 /// The oldest plausible date, in seconds since 1970: 2026-01-01.
@@ -12,8 +13,6 @@ const OLDEST_SECS: u64 = 1_767_225_600;
 const COMPARED_FOR: Duration = Duration::from_millis(300);
 /// How far the clocks may drift apart meanwhile.
 const DRIFT_MAX: Duration = Duration::from_millis(200);
-/// How much newer than now the journal may be.
-const AHEAD_MAX: Duration = Duration::from_secs(60);
 /// Memory that a server needs besides the budgets of the configuration, in bytes.
 const OWN_BYTES: u64 = 128 << 20;
 
@@ -92,16 +91,14 @@ pub async fn clock(config: &Config) -> Finding {
         );
         return Finding::warning(what, text);
     }
-    let newest = std::fs::read_dir(config.data.join("journal")).into_iter().flatten().flatten();
-    let newest = newest.filter_map(|entry| entry.metadata().ok()?.modified().ok()).max();
-    match newest.and_then(|newest| newest.duration_since(now).ok()) {
-        Some(ahead) if ahead > AHEAD_MAX => {
+    match journal_ahead(&config.data, now) {
+        Some(ahead) => {
             let text = format!(
-                "the journal is {} seconds newer than now: the clock was set back; check it before you start the server",
-                ahead.as_secs()
+                "the journal is {} newer than now: the clock was set back; check it before you start the server",
+                duration(ahead.as_secs())
             );
             Finding::problem(what, text)
         }
-        Some(_) | None => Finding::good(what, "the date is plausible, and the clock runs steadily"),
+        None => Finding::good(what, "the date is plausible, and the clock runs steadily"),
     }
 }

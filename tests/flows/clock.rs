@@ -1,7 +1,9 @@
-//! Changes of the server's wall clock while messages are sent.
+//! Changes of the server's wall clock while messages are sent, and a clock that is behind at the start.
 
-use crate::support::TestServer;
+use crate::support::{ServerProcess, TestServer};
 use actors::ManualClock;
+use std::fs::File;
+use std::time::{Duration, SystemTime};
 
 #[tokio::test]
 async fn message_timestamps_are_monotonic_after_clock_change() {
@@ -25,4 +27,22 @@ async fn message_timestamps_are_monotonic_after_clock_change() {
     iago.edit(id, &[("content", &"z")]).ok().await;
     clock.shift_wall_secs(-3600);
     iago.edit(id, &[("content", &"zz")]).ok().await;
+}
+
+#[test]
+fn clock_behind_the_journal_is_reported_at_the_start_and_by_doctor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data").display().to_string();
+    let create = ["realm", "create", "Acme", "--owner-email", "o@acme.example", "--owner-name", "Olga"];
+    assert!(ServerProcess::run(&[&create[..], &["--data", &data]].concat()).0.success());
+    let journal = File::open(folder.path().join("data/journal/shard-000")).expect("the journal");
+    let later = SystemTime::now() + Duration::from_secs(300 * 24 * 3600 + 3600);
+    journal.set_modified(later).expect("a time of modification");
+    let (status, text) = ServerProcess::run(&["doctor", "--output", "json", "--data", &data]);
+    assert!(!status.success() && text.contains("the journal is 300 days"), "{text}");
+    let server = ServerProcess::start(
+        &["serve", "--data", &data, "--listen", "127.0.0.1:0"],
+        &[("MILLSTREAM_LOG_FILTER", "warn")],
+    );
+    server.wait_for_log("the journal is 300 days");
 }

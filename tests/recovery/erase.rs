@@ -131,6 +131,40 @@ async fn everything_deleted_is_gone_within_a_day() {
     assert_eq!(cordelia["user"]["full_name"], format!("Deleted user {}", cordelia["user"]["user_id"]));
 }
 
+/// Deletes a message, lets two days pass, and waits until its text is gone.
+async fn erased_within_two_days(t: &TestServer, clock: &ManualClock) {
+    let [owner, hamlet] = t.users(["desdemona", "hamlet"]);
+    let id = owner.send_direct(&[&hamlet], &format!("{SECRET} deleted")).await;
+    owner.delete(&format!("/messages/{id}"), &[]).ok().await;
+    let steps = std::sync::atomic::AtomicU32::new(0);
+    poll_for("the text is gone", || async {
+        if steps.fetch_add(1, std::sync::atomic::Ordering::Relaxed) < 12 {
+            clock.advance_secs(4 * 3600);
+        }
+        files_with(&t.data(), SECRET).is_empty().then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn clock_that_was_ahead_does_not_delay_erasing() {
+    const AHEAD_SECS: i64 = 3000 * 24 * 3600;
+    let clock = clock();
+    clock.shift_wall_secs(AHEAD_SECS);
+    let builder = || {
+        let builder = TestServer::builder().clock(&clock).set("search.write_secs", 0);
+        builder.set("storage.segment_kept_secs", 0)
+    };
+    // The first start records the time.
+    let folder = builder().start().await.stop().await;
+    clock.shift_wall_secs(-AHEAD_SECS);
+    let t = builder().on(folder).start().await;
+    erased_within_two_days(&t, &clock).await;
+    // The clock can also be set back while the server runs.
+    clock.shift_wall_secs(-AHEAD_SECS);
+    erased_within_two_days(&t, &clock).await;
+}
+
 fn launch(data: &Path) -> ServerProcess {
     ServerProcess::start(
         &["dev", "--listen", "127.0.0.1:0", "--data", &data.display().to_string()],

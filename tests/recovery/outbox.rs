@@ -2,7 +2,9 @@
 
 use crate::support::server::assert_clean;
 use crate::support::smtp::{SmtpBehavior, SmtpServer};
-use crate::support::{ServerProcess, poll_for};
+use crate::support::{ServerProcess, TestServer, poll_for};
+use actors::ManualClock;
+use model::Timestamp;
 use reqwest::Method;
 use std::path::Path;
 
@@ -128,5 +130,21 @@ async fn outbox_hanging_mail_is_sent_after_restart() {
     assert_clean(&data);
     smtp.set(SmtpBehavior::Accept);
     let _server = start(&data, smtp.port());
+    assert_eq!(smtp.wait_for(1).await[0].to, "new@elsinore.example");
+}
+
+#[tokio::test]
+async fn mail_of_a_clock_that_was_ahead_is_sent_after_a_restart() {
+    let clock = ManualClock::new(Timestamp(2_050_000_000_000));
+    let smtp = SmtpServer::on(0, SmtpBehavior::TryLater).await;
+    let builder = || TestServer::builder().clock(&clock).mail(smtp.port());
+    let t = builder().start().await;
+    t.user("hamlet").call(Method::PATCH, "/settings", &[("email", &"new@elsinore.example")]).ok().await;
+    smtp.wait_for_connections(1).await;
+    let folder = t.stop().await;
+    assert!(smtp.received().is_empty());
+    smtp.set(SmtpBehavior::Accept);
+    clock.shift_wall_secs(-3000 * 24 * 3600);
+    let _t = builder().on(folder).start().await;
     assert_eq!(smtp.wait_for(1).await[0].to, "new@elsinore.example");
 }

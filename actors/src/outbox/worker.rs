@@ -77,7 +77,11 @@ impl Worker {
 
     fn first_attempt(&self, job: &Job) -> Timestamp {
         let options = &self.outside.options;
-        first_attempt(job.due, self.realm.supports(job.task.kind()), options.give_up_secs)
+        first_attempt(
+            job.due_at(self.realm.clock.now()),
+            self.realm.supports(job.task.kind()),
+            options.give_up_secs,
+        )
     }
 
     /// The current time of the schedule: monotonic, far enough from zero for jobs that were due long before the start.

@@ -99,6 +99,15 @@ pub struct Job {
     pub failure: Option<JobFailure>,
 }
 
+impl Job {
+    /// When the job is due, by a clock that shows `now`: not longer from now than it had to wait when it was added. A clock that
+    /// was ahead when the job was added and was set back since does not delay it.
+    pub fn due_at(&self, now: Timestamp) -> Timestamp {
+        let wait_millis = self.due.millis_since(self.added);
+        self.due.min(Timestamp(now.0.saturating_add(wait_millis)))
+    }
+}
+
 /// The permanent failure of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobFailure {
@@ -129,5 +138,28 @@ impl JobId {
     /// The id of the job that a fact creates, from the frame and the fact's position in it.
     pub fn of(sequence: Sequence, position: u16) -> Self {
         Self(sequence.0 << 16 | u64::from(position))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clock_that_was_ahead_does_not_delay_a_job() {
+        let job = |added, due| {
+            let task = Task::Mail(MailTask::SignUpKnown { user: UserId(1) });
+            Job { id: JobId(1), added: Timestamp(added), due: Timestamp(due), task, failure: None }
+        };
+        for (added, due, now, expected) in [
+            (100, 100, 100, 100),
+            (100, 100, 900, 100),
+            (100, 150, 120, 150),
+            (100, 150, 900, 150),
+            (5_000, 5_000, 100, 100),
+            (5_000, 5_050, 100, 150),
+        ] {
+            assert_eq!(job(added, due).due_at(Timestamp(now)), Timestamp(expected), "{added} {due} {now}");
+        }
     }
 }

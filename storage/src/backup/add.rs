@@ -24,6 +24,9 @@ use std::time::UNIX_EPOCH;
 /// A file that was modified less than this long before a backup may change without a new time of modification.
 const RECENT_NANOS: u64 = 2_000_000_000;
 
+/// Backups from later times than now that are named.
+const LATER_NAMED_MAX: usize = 10;
+
 /// The result of a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackedUp {
@@ -46,10 +49,9 @@ impl Backups {
             check_access(data)?;
             return Err(StoreError::Backup(format!("{} is not a data folder", data.display())));
         }
-        let last = match self.times()?.last() {
-            Some(at) if *at >= now => {
-                return Err(StoreError::Backup("the newest backup is later than this clock says".to_owned()));
-            }
+        let times = self.times()?;
+        self.check_times(&times, now)?;
+        let last = match times.last() {
             Some(at) => manifest::read(&*self.place, *at)?,
             None => Manifest::default(),
         };
@@ -83,6 +85,25 @@ impl Backups {
         adding.manifest.write(&*self.place)?;
         self.sync()?;
         Ok(adding.done)
+    }
+
+    /// Refuses a new backup while there are ones from later times, which would stay the newest. `times`: oldest first.
+    fn check_times(&self, times: &[u64], now: u64) -> Result<(), StoreError> {
+        let later = times.get(times.partition_point(|at| *at < now)..).unwrap_or_default();
+        if later.is_empty() {
+            return Ok(());
+        }
+        let mut names: Vec<String> =
+            later.iter().take(LATER_NAMED_MAX).map(|at| manifest::name(*at)).collect();
+        if later.len() > LATER_NAMED_MAX {
+            names.push(format!("{} more", later.len() - LATER_NAMED_MAX));
+        }
+        Err(StoreError::Backup(format!(
+            "{} has backups from a later time than now: {}. Set the clock; if it was ahead when they were made, remove these files, and \
+             back up again. Nothing was changed",
+            self.place.title(),
+            names.join(", ")
+        )))
     }
 
     /// Refuses a data folder when the backups of the place are of another one.

@@ -298,6 +298,24 @@ fn repaired_place_gets_its_contents_again() {
 }
 
 #[test]
+fn backups_of_a_clock_that_was_ahead_are_named_and_can_be_removed() {
+    let case = Case::new();
+    let (backups, at) = (case.backups(), 1_000_000_000_000_000);
+    for time in [at, at + 10_000, at + 20_000] {
+        backups.add(&case.data(), time).unwrap();
+    }
+    let refused = backups.add(&case.data(), at + 5_000).unwrap_err().to_string();
+    assert!(!refused.contains(&manifest::name(at)), "{refused}");
+    for later in [manifest::name(at + 10_000), manifest::name(at + 20_000)] {
+        assert!(refused.contains(&later), "{refused}");
+        backups.remove(&later).unwrap();
+    }
+    backups.add(&case.data(), at + 5_000).unwrap();
+    assert_eq!(backups.times().unwrap(), [at, at + 5_000]);
+    assert_eq!(backups.verify(false).unwrap().damaged_count, 0);
+}
+
+#[test]
 fn only_uploaded_files_can_be_skipped() {
     let case = Case::new();
     fs::write(case.data().join("blobs/1/whole.txt"), "whole").unwrap();
