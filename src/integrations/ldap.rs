@@ -25,16 +25,26 @@ const LANES: usize = 64;
 const NAME_BYTES_MAX: usize = 320;
 
 // Result codes (RFC 4511, appendix A).
+const OPERATIONS_ERROR: u32 = 1;
+const TIME_LIMIT_EXCEEDED: u32 = 3;
 const SIZE_LIMIT_EXCEEDED: u32 = 4;
+const STRONGER_AUTH_REQUIRED: u32 = 8;
+const CONFIDENTIALITY_REQUIRED: u32 = 13;
 const CONSTRAINT_VIOLATION: u32 = 19;
 const NO_SUCH_OBJECT: u32 = 32;
+const INVALID_DN_SYNTAX: u32 = 34;
 const INAPPROPRIATE_AUTHENTICATION: u32 = 48;
 const INVALID_CREDENTIALS: u32 = 49;
+const INSUFFICIENT_ACCESS_RIGHTS: u32 = 50;
+const BUSY: u32 = 51;
+const UNAVAILABLE: u32 = 52;
 const UNWILLING_TO_PERFORM: u32 = 53;
 
 /// A person of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LdapPerson {
+    /// Distinguished name of the entry.
+    pub dn: String,
     pub email: String,
     /// Full name; the user name if the directory has none.
     pub full_name: String,
@@ -55,9 +65,12 @@ pub enum LdapAnswer {
 pub enum LdapFailure {
     #[error("too many queries are waiting for the directory")]
     Busy,
-    /// The directory cannot be reached, or responded with an error. For the log; contains no password.
+    /// The directory cannot be reached. For the log; contains no password.
     #[error("{0}")]
     Unavailable(String),
+    /// The directory answered a query with an error. For the log; contains no password.
+    #[error("{0}")]
+    Refused(String),
 }
 
 impl From<LdapError> for LdapFailure {
@@ -147,12 +160,12 @@ fn ask(settings: &Ldap, name: &str, password: Option<&str>) -> Result<LdapAnswer
     }
     let answer = match find(settings, &mut ldap, name, left())? {
         None => LdapAnswer::Unknown,
-        Some((dn, person)) => match password {
+        Some(person) => match password {
             None => LdapAnswer::Person(person),
             // A bind with an empty password always succeeds, as anonymous.
             Some("") => LdapAnswer::Refused,
             Some(password) => {
-                let bound = ldap.with_timeout(left()).simple_bind(&dn, password)?;
+                let bound = ldap.with_timeout(left()).simple_bind(&person.dn, password)?;
                 match bound.rc {
                     INVALID_CREDENTIALS
                     | INAPPROPRIATE_AUTHENTICATION
@@ -171,13 +184,13 @@ fn ask(settings: &Ldap, name: &str, password: Option<&str>) -> Result<LdapAnswer
     Ok(answer)
 }
 
-/// The only entry for a user name, with its DN.
+/// The only entry for a user name.
 fn find(
     settings: &Ldap,
     ldap: &mut LdapConn,
     name: &str,
     time_max: Duration,
-) -> Result<Option<(String, LdapPerson)>, LdapFailure> {
+) -> Result<Option<LdapPerson>, LdapFailure> {
     let filter = filter_of(&settings.search_filter, name);
     let attributes = [settings.email_attribute.as_str(), settings.full_name_attribute.as_str()];
     let options = SearchOptions::new().sizelimit(2);
@@ -205,12 +218,13 @@ fn find(
     };
     let Some(email) = value(&settings.email_attribute).or(Some(name).filter(|name| name.contains('@')))
     else {
-        tracing::warn!(attribute = settings.email_attribute, "an entry has no e-mail address: login refused");
+        let (dn, attribute) = (&entry.dn, &settings.email_attribute);
+        tracing::warn!(dn, attribute, "an entry has no e-mail address: login refused");
         return Ok(None);
     };
     let full_name = value(&settings.full_name_attribute).unwrap_or(name);
-    let person = LdapPerson { email: email.to_owned(), full_name: full_name.to_owned() };
-    Ok(Some((entry.dn.clone(), person)))
+    let (email, full_name) = (email.to_owned(), full_name.to_owned());
+    Ok(Some(LdapPerson { dn: entry.dn.clone(), email, full_name }))
 }
 
 fn filter_of(template: &str, name: &str) -> String {
@@ -220,8 +234,30 @@ fn filter_of(template: &str, name: &str) -> String {
 fn check_result(what: &str, result: &LdapResult) -> Result<(), LdapFailure> {
     match result.rc {
         0 => Ok(()),
-        code => Err(LdapFailure::Unavailable(format!("{what}: result code {code} {}", result.text))),
+        code => Err(LdapFailure::Refused(failure_text(what, code, &result.text))),
     }
+}
+
+/// An error of the directory in words; `own_text` is what the directory says about it, or empty.
+fn failure_text(what: &str, code: u32, own_text: &str) -> String {
+    let meaning = match code {
+        OPERATIONS_ERROR => "the directory may want ldap.bind_dn first",
+        TIME_LIMIT_EXCEEDED => "it takes the directory too long",
+        STRONGER_AUTH_REQUIRED | CONFIDENTIALITY_REQUIRED => {
+            "the directory wants an encrypted connection (ldaps:// in ldap.url, or ldap.starttls)"
+        }
+        NO_SUCH_OBJECT => "the directory has no such entry",
+        INVALID_DN_SYNTAX => "it is no distinguished name",
+        INAPPROPRIATE_AUTHENTICATION => "the entry has no password",
+        INVALID_CREDENTIALS => "the name or the password is wrong",
+        INSUFFICIENT_ACCESS_RIGHTS => "the directory does not allow it",
+        BUSY | UNAVAILABLE => "the directory is busy or stopping",
+        UNWILLING_TO_PERFORM => "the directory refuses it",
+        _ => "the directory answers with an error",
+    };
+    let own_text = own_text.trim();
+    let separator = if own_text.is_empty() { "" } else { ": " };
+    format!("{what}: {meaning} (result code {code}){separator}{own_text}")
 }
 
 #[cfg(test)]
@@ -234,5 +270,16 @@ mod tests {
         assert_eq!(filter("ada"), "(|(uid=ada)(mail=ada))");
         assert_eq!(filter("*)(uid=*"), "(|(uid=\\2a\\29\\28uid=\\2a)(mail=\\2a\\29\\28uid=\\2a))");
         assert_eq!(filter_of("(uid={user})", "a\\\0"), "(uid=a\\5c\\00)");
+    }
+
+    #[test]
+    fn errors_of_the_directory_are_words() {
+        for (code, own_text, expected) in [
+            (INVALID_CREDENTIALS, "", "x: the name or the password is wrong (result code 49)"),
+            (NO_SUCH_OBJECT, " ", "x: the directory has no such entry (result code 32)"),
+            (80, "bad\n", "x: the directory answers with an error (result code 80): bad"),
+        ] {
+            assert_eq!(failure_text("x", code, own_text), expected);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::open_to::can_sign_up;
 use super::{LOGIN_PAGE, MessagePage, SCRIPT_PATH, deactivated, page, scripted_page};
-use crate::api::account::fetch_api_key::check_login;
+use crate::api::account::fetch_api_key::{LoginFailure, check_login};
 use crate::api::account::new_login::note_login;
 use crate::http::{
     Address, ApiError, App, Caller, Code, Cookies, Fields, FormToken, FromFields, HandlerResult, OwnSession,
@@ -157,8 +157,11 @@ pub async fn log_in(
     let Some(Realm(realm)) = realm else { return no_organization() };
     let checked = check_login(&app, &realm, address, (username.clone(), password)).await;
     let started = match checked {
-        Ok(user) => start_session(&app, &realm, &user, &agent, replaced).await.map(|cookies| (user, cookies)),
-        Err(error) => Err(error),
+        Ok(user) => {
+            let session = start_session(&app, &realm, &user, &agent, replaced).await;
+            session.map(|cookies| (user, cookies)).map_err(LoginFailure::from)
+        }
+        Err(failure) => Err(failure),
     };
     match started {
         Ok((user, cookies)) => {
@@ -166,18 +169,28 @@ pub async fn log_in(
             note_login(&app, &realm, &user, client, address).await;
             go_to(&next, cookies)
         }
-        Err(error) => match problem_of(&error) {
+        Err(failure) => match problem_of(&failure) {
             Some(problem) => {
                 let (status, text) = problem;
                 form(&app, &realm, token, (&next, &username), Some((status, &text)))
             }
-            None => Err(error),
+            None => Err(failure.into()),
         },
     }
 }
 
-/// The error as the form says it; none for those that are not about the login.
-fn problem_of(error: &ApiError) -> Option<(StatusCode, String)> {
+/// The failure as the form says it; none for those that are not about the login.
+fn problem_of(failure: &LoginFailure) -> Option<(StatusCode, String)> {
+    let error = match failure {
+        LoginFailure::Refused(error) => error,
+        LoginFailure::NoAccount(error) => {
+            let why = error.msg().trim_end_matches(['!', '.']);
+            let text = format!(
+                "Your account cannot be created: {why}. Contact an administrator of your organization."
+            );
+            return Some((StatusCode::OK, text));
+        }
+    };
     let text = match error.code()? {
         Code::AUTHENTICATION_FAILED | Code::BAD_REQUEST | Code::NONEXISTENT_SUBDOMAIN => {
             "The email address or the password is wrong. Both fields may be case-sensitive.".to_owned()

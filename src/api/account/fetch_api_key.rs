@@ -9,6 +9,7 @@ use crate::http::{
     Address, ApiError, App, ClientName, Code, Fields, FromFields, HandlerResult, Params, Realm, reply,
 };
 use crate::integrations::ldap::{LdapAnswer, LdapDirectory, LdapFailure, LdapPerson};
+use actix_web::http::StatusCode;
 use actors::login::PasswordHasher;
 use actors::{DomainError, NewUser, RealmHandle, Server, commands};
 use model::{Role, User};
@@ -43,6 +44,28 @@ impl<'a> ApiKey<'a> {
     }
 }
 
+/// Why a login failed.
+pub enum LoginFailure {
+    /// The login is refused, or not possible now.
+    Refused(ApiError),
+    /// The password is right, but no account can be created with the name and address in the directory.
+    NoAccount(ApiError),
+}
+
+impl From<ApiError> for LoginFailure {
+    fn from(error: ApiError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<LoginFailure> for ApiError {
+    fn from(failure: LoginFailure) -> Self {
+        match failure {
+            LoginFailure::Refused(error) | LoginFailure::NoAccount(error) => error,
+        }
+    }
+}
+
 /// Returns the API key for the right password. Failures are counted, and reset by a success: see [`Attempt`].
 ///
 /// Users of the LDAP directory can log in only with their directory password.
@@ -67,12 +90,12 @@ pub async fn check_login(
     realm: &RealmHandle,
     address: Option<IpAddr>,
     (username, password): (String, String),
-) -> Result<Arc<User>, ApiError> {
+) -> Result<Arc<User>, LoginFailure> {
     if app.ldap.is_none() {
         check_address(&username)?;
     }
     if !realm.is_active() {
-        return Err(DomainError::RealmDeactivated.into());
+        return Err(ApiError::from(DomainError::RealmDeactivated).into());
     }
     let known = match &app.ldap {
         Some(ldap) => ldap_login(app, ldap, realm, address, (&username, &password)).await?,
@@ -80,7 +103,10 @@ pub async fn check_login(
     };
     match known {
         Some(user) => Ok(user),
-        None => password_login(app, realm, address, (username, password)).await,
+        None => {
+            let checked = password_login(app, realm, address, (username, password)).await;
+            checked.map_err(LoginFailure::from)
+        }
     }
 }
 
@@ -125,7 +151,7 @@ async fn ldap_login(
     realm: &RealmHandle,
     address: Option<IpAddr>,
     (username, password): (&str, &str),
-) -> Result<Option<Arc<User>>, ApiError> {
+) -> Result<Option<Arc<User>>, LoginFailure> {
     let permit = ldap.acquire_permit(username).await.map_err(unavailable)?;
     // Failures count per account, so the account is looked up before the password is checked.
     let LdapAnswer::Person(person) = permit.find(username).await.map_err(unavailable)? else {
@@ -134,30 +160,46 @@ async fn ldap_login(
     let attempt = Attempt::login(app, realm, &person.email, address)?;
     let person = match permit.login(username, password).await.map_err(unavailable)? {
         LdapAnswer::Unknown => return Ok(None),
-        LdapAnswer::Refused => return Err(attempt.failed()),
+        LdapAnswer::Refused => return Err(attempt.failed().into()),
         LdapAnswer::Person(person) => person,
     };
     let user = match realm.user_by_email(&person.email) {
         Some(user) => user,
         None => match create_account(realm, &person).await {
             // Another login may have created it meanwhile.
-            Err(error) => realm.user_by_email(&person.email).ok_or(error)?,
+            Err(error) => {
+                realm.user_by_email(&person.email).ok_or_else(|| no_account(realm, &person, error))?
+            }
             Ok(user) => user,
         },
     };
     if user.is_bot() {
-        return Err(DomainError::WrongPassword.into());
+        return Err(ApiError::from(DomainError::WrongPassword).into());
     }
     if !user.is_active {
-        return Err(DomainError::UserDeactivated.into());
+        return Err(ApiError::from(DomainError::UserDeactivated).into());
     }
     attempt.succeeded(realm, &user);
     Ok(Some(user))
 }
 
+/// The failure of a login whose account could not be created. If that is because of the entry, the operator finds it in the log.
+fn no_account(realm: &RealmHandle, person: &LdapPerson, error: ApiError) -> LoginFailure {
+    if error.status_code() != StatusCode::BAD_REQUEST {
+        return LoginFailure::Refused(error);
+    }
+    tracing::warn!(
+        organization = realm.subdomain(),
+        dn = person.dn,
+        reason = error.msg(),
+        "no account can be created with the name and address of an entry in the directory: login refused"
+    );
+    LoginFailure::NoAccount(error)
+}
+
 /// Creates a member without a local password.
 async fn create_account(realm: &RealmHandle, person: &LdapPerson) -> Result<Arc<User>, ApiError> {
-    let LdapPerson { email, full_name } = person;
+    let LdapPerson { dn: _, email, full_name } = person;
     let full_name = check_new_account(Some(&realm.directory()), email, full_name)?.to_owned();
     let user = NewUser {
         email: email.clone(),
@@ -172,16 +214,19 @@ async fn create_account(realm: &RealmHandle, person: &LdapPerson) -> Result<Arc<
     Ok(user)
 }
 
-/// The error for a directory that does not answer; the reason is only logged.
+/// The error for a directory that does not answer, or with an error; the reason is only logged.
 pub fn unavailable(failure: LdapFailure) -> ApiError {
     match failure {
-        LdapFailure::Busy => DomainError::Overloaded.into(),
+        LdapFailure::Busy => return DomainError::Overloaded.into(),
         LdapFailure::Unavailable(reason) => {
             tracing::error!(%reason, "the LDAP directory does not answer");
-            let msg = "The LDAP directory cannot be reached at the moment; try again later";
-            ApiError::retry_later(Code::LDAP_UNAVAILABLE, msg, 5.0)
+        }
+        LdapFailure::Refused(reason) => {
+            tracing::error!(%reason, "the LDAP directory answers with an error");
         }
     }
+    let msg = "The LDAP directory cannot be reached at the moment; try again later";
+    ApiError::retry_later(Code::LDAP_UNAVAILABLE, msg, 5.0)
 }
 
 /// The account with this password; none if it belongs to another organization. One password is hashed in every case,

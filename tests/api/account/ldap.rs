@@ -1,5 +1,6 @@
 //! Logins with passwords of an LDAP directory: each test starts a real `slapd`.
 
+use crate::api::pages::{Visitor, html};
 use crate::support::server::TestServerBuilder;
 use crate::support::slapd::{BASE, Entry, READER, Slapd};
 use crate::support::{ApiResponse, Params, ServerProcess, TestServer, TestUser, wait_until};
@@ -131,6 +132,61 @@ async fn ldap_login_errors() {
 }
 
 #[tokio::test]
+async fn login_page_says_why_no_account_is_created() {
+    let Some(slapd) = Slapd::start(&PEOPLE) else { return };
+    let t = with(TestServer::builder(), &slapd.url).start().await;
+    let wrong = "address or the password is wrong";
+    for (username, password, expected) in [
+        ("badname", "badname secret", "Your account cannot be created: Invalid characters in name. Contact"),
+        ("away", "away secret", "Your account cannot be created: Disposable email addresses"),
+        // Only the right password shows what is wrong with an entry.
+        ("badname", "wrong", wrong),
+        ("nomail", "nomail secret", wrong),
+    ] {
+        let answer = Visitor::new(&t).log_in(username, password).await;
+        assert_eq!(answer.status, 200);
+        assert!(html(&answer).contains(expected), "{username}: {}", html(&answer));
+    }
+}
+
+#[tokio::test]
+async fn log_says_why_directory_logins_fail() {
+    let Some(slapd) = Slapd::start(&PEOPLE) else { return };
+    let (_folder, data) = acme();
+    let serve = |password: &str, base: &str| {
+        let environment = [
+            ("MILLSTREAM_LDAP_URL", slapd.url.as_str()),
+            ("MILLSTREAM_LDAP_BIND_DN", READER.0),
+            ("MILLSTREAM_LDAP_BIND_PASSWORD", password),
+            ("MILLSTREAM_LDAP_SEARCH_BASE", base),
+            ("MILLSTREAM_LOG_FILTER", "warn"),
+        ];
+        ServerProcess::start(&["serve", "--data", &data, "--listen", "127.0.0.1:0"], &environment)
+    };
+    for (password, base, status, expected) in [
+        (READER.1, BASE, 400, "uid=badname"),
+        ("wrong", BASE, 503, "ldap.bind_dn: the name or the password is wrong (result code 49)"),
+        (READER.1, "ou=x,dc=example,dc=org", 503, "the directory has no such entry (result code 32)"),
+    ] {
+        let server = serve(password, base);
+        assert_eq!(login(&server.anonymous(), "badname", "badname secret").await.status, status);
+        server.wait_for_log(expected);
+        server.terminate();
+        assert!(server.wait().success());
+    }
+}
+
+/// A data folder with one organization, and its path.
+fn acme() -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data").display().to_string();
+    let create = ["realm", "create", "Acme", "--owner-email", "olga@zulip.com", "--owner-name", "Olga"];
+    let (status, words) = ServerProcess::run(&[&create as &[&str], &["--data", &data]].concat());
+    assert!(status.success(), "{words}");
+    (folder, data)
+}
+
+#[tokio::test]
 async fn ldap_and_local_passwords() {
     let Some(slapd) = Slapd::start(&PEOPLE) else { return };
     let t = with(TestServer::builder(), &slapd.url).start().await;
@@ -251,11 +307,7 @@ async fn ldap_unavailable_or_hanging_is_503_and_blocks_no_other_request() {
 #[tokio::test]
 async fn ldap_over_tls() {
     let Some(slapd) = Slapd::start(&PEOPLE) else { return };
-    let folder = tempfile::tempdir().expect("a folder");
-    let data = folder.path().join("data").display().to_string();
-    let create = ["realm", "create", "Acme", "--owner-email", "olga@zulip.com", "--owner-name", "Olga"];
-    let (status, words) = ServerProcess::run(&[&create as &[&str], &["--data", &data]].concat());
-    assert!(status.success(), "{words}");
+    let (_folder, data) = acme();
     let authority = slapd.authority.display().to_string();
     let log_in = async |certificates: &str| {
         let environment = [
