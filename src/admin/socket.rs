@@ -135,10 +135,15 @@ async fn read_request(stream: &mut UnixStream) -> io::Result<Result<AdminRequest
     let read = tokio::time::timeout(REQUEST_TIME_MAX, limited.read_to_end(&mut bytes)).await;
     read.map_err(|_| io::Error::from(ErrorKind::TimedOut))??;
     if bytes.len() as u64 > REQUEST_BYTES_MAX {
-        return Ok(Err(format!("the request is longer than {REQUEST_BYTES_MAX} bytes")));
+        return Ok(Err(request_too_long()));
     }
     let unknown = |error| format!("the server does not know this command: {error}");
     Ok(serde_json::from_slice(&bytes).map_err(unknown))
+}
+
+/// The refusal of a request that is too long.
+fn request_too_long() -> String {
+    format!("the arguments are too long: a running server takes at most {REQUEST_BYTES_MAX} bytes")
 }
 
 /// Waits for the answer to a request, and shows meanwhile that the server works.
@@ -186,7 +191,11 @@ pub fn ask_within(
         Err(error) if is_absent(&error) => return Ok(None),
         Err(error) => return Err(error),
     };
-    stream.write_all(&serde_json::to_vec(request).map_err(io::Error::other)?)?;
+    let request = serde_json::to_vec(request).map_err(io::Error::other)?;
+    if request.len() as u64 > REQUEST_BYTES_MAX {
+        return Ok(Some(Err(request_too_long())));
+    }
+    stream.write_all(&request)?;
     stream.shutdown(std::net::Shutdown::Write)?;
     let bytes = read_answer(&mut stream, deadline)?;
     if bytes.is_empty() {
@@ -270,6 +279,19 @@ mod tests {
         assert_eq!(asked.unwrap(), Some(Ok(answer)));
         let refused = ask_server(b"{\"Err\":\"no\"}", true);
         assert_eq!(refused.unwrap(), Some(Err("no".to_owned())));
+    }
+
+    #[test]
+    fn request_that_is_too_long_is_refused_and_not_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let filter = "x".repeat(REQUEST_BYTES_MAX as usize);
+        let request = AdminRequest::LogLevel { filter };
+        assert_eq!(ask(folder.path(), &request).unwrap(), None, "without a server");
+        let listener = BlockingListener::bind(folder.path().join(SOCKET_NAME)).unwrap();
+        assert_eq!(ask(folder.path(), &request).unwrap(), Some(Err(request_too_long())));
+        let mut received = Vec::new();
+        listener.accept().unwrap().0.read_to_end(&mut received).unwrap();
+        assert!(received.is_empty());
     }
 
     #[test]
