@@ -1,6 +1,6 @@
 //! `millstream audit`: the log of administrative acts.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use super::offline::execute_and_print;
 use crate::admin::{AdminRequest, Since};
@@ -15,7 +15,7 @@ const LISTED_MAX: u64 = 100_000;
 #[derive(Debug, clap::Args)]
 pub struct AuditArgs {
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// Only acts at this time or later: a time ago (12h, 30 days, 2w), today, yesterday, a date (2026-11-01), or a date and a time
     /// (2026-11-01T08:30:00Z). Without an offset it is UTC

@@ -1,6 +1,6 @@
 //! `millstream channel`: channels.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use super::offline::execute_and_print;
 use crate::admin::AdminRequest;
@@ -20,7 +20,7 @@ pub struct ChannelListArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
 }
 

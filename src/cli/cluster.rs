@@ -1,6 +1,6 @@
 //! `millstream cluster`: the nodes of a cluster, and what they own.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use crate::admin::Answer;
 use crate::server::cluster_options;
@@ -35,6 +35,7 @@ pub struct NodeArgs {
 #[derive(Debug, clap::Args)]
 pub struct MoveArgs {
     /// Subdomain of the organization; - for the one without
+    #[arg(value_parser = subdomain)]
     subdomain: String,
     /// Name of the node
     node: String,
@@ -57,7 +58,7 @@ pub fn run(command: ClusterCommand) -> Result<(), CliError> {
             args.data.print(&Answer::of(line, json!({"node": args.node})))
         }
         ClusterCommand::Move(args) => {
-            let subdomain = if args.subdomain == "-" { "" } else { &args.subdomain };
+            let subdomain = &args.subdomain;
             connect(&args.data)?.move_to(subdomain, &args.node)?;
             let line = format!("The organization is on node {}.", args.node);
             args.data.print(&Answer::of(line, json!({"subdomain": subdomain, "node": args.node})))

@@ -24,6 +24,19 @@ pub struct DataArgs {
     pub output: Output,
 }
 
+/// Reads the subdomain of an organization; empty for `-`, the organization without one. An empty argument is refused: a script may
+/// give the value of a variable that is not set.
+///
+/// # Errors
+/// What is wrong with an empty argument.
+pub fn subdomain(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("it is empty; `-` is the organization without a subdomain".to_owned()),
+        "-" => Ok(String::new()),
+        named => Ok(named.to_owned()),
+    }
+}
+
 /// The form of a command's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Output {

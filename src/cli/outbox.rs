@@ -1,6 +1,6 @@
 //! `millstream outbox`: the pending and failed deliveries.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use super::offline::execute_and_print;
 use crate::admin::AdminRequest;
@@ -32,7 +32,7 @@ enum OutboxCommand {
 #[derive(Debug, clap::Args)]
 struct ListArgs {
     /// Subdomain of the organization; - for the one without (default: all organizations)
-    #[arg(long, value_name = "SUBDOMAIN")]
+    #[arg(long, value_name = "SUBDOMAIN", value_parser = subdomain)]
     realm: Option<String>,
     #[command(flatten)]
     data: DataArgs,
@@ -45,7 +45,7 @@ struct RetryArgs {
     #[arg(value_parser = job_number)]
     job: Option<u64>,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     #[command(flatten)]
     data: DataArgs,
@@ -58,7 +58,7 @@ struct DropArgs {
     #[arg(value_parser = job_number)]
     job: u64,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     #[command(flatten)]
     data: DataArgs,
@@ -108,12 +108,12 @@ mod tests {
     #[test]
     fn list_is_of_all_organizations_or_of_one() {
         assert!(parse::<OutboxArgs>(&[]).is_ok_and(|args| args.list.realm.is_none()));
-        for realm in ["beta", "-"] {
+        for (realm, expected) in [("beta", "beta"), ("-", "")] {
             let args: OutboxArgs = parse(&["--realm", realm]).unwrap();
-            assert_eq!(args.list.realm.as_deref(), Some(realm));
+            assert_eq!(args.list.realm.as_deref(), Some(expected));
             let args: OutboxArgs = parse(&["list", "--realm", realm]).unwrap();
             let Some(OutboxCommand::List(list)) = args.command else { panic!("no list") };
-            assert_eq!(list.realm.as_deref(), Some(realm));
+            assert_eq!(list.realm.as_deref(), Some(expected));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `millstream realm`: organizations.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use super::offline::{Password, execute, execute_and_print};
 #[cfg(feature = "cluster")]
@@ -41,7 +41,7 @@ pub struct RealmCreateArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     subdomain: String,
     /// E-mail address of the owner
     #[arg(long, value_name = "ADDRESS")]
@@ -61,7 +61,7 @@ pub struct RealmCreateArgs {
 #[derive(Debug, clap::Args)]
 pub struct RealmActiveArgs {
     /// Subdomain of the organization; - for the one without
-    #[arg(value_name = "SUBDOMAIN")]
+    #[arg(value_name = "SUBDOMAIN", value_parser = subdomain)]
     subdomain: String,
     #[command(flatten)]
     data: DataArgs,

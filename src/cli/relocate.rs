@@ -1,6 +1,6 @@
 //! `millstream realm move-to-cluster` and `move-from-cluster`: an organization with its whole history and its files.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use super::print::print_note;
 use super::progress::Bar;
@@ -45,7 +45,7 @@ pub struct MoveFromArgs {
 #[derive(Debug, clap::Args)]
 struct BothArgs {
     /// Subdomain of the organization; - for the one without
-    #[arg(value_name = "SUBDOMAIN")]
+    #[arg(value_name = "SUBDOMAIN", value_parser = subdomain)]
     subdomain: String,
     #[command(flatten)]
     data: DataArgs,
@@ -76,8 +76,7 @@ impl BothArgs {
                 "{data} is the data folder of both; a node has a folder of its own"
             )));
         }
-        let subdomain = if self.subdomain == "-" { String::new() } else { self.subdomain.clone() };
-        Ok(Sides { subdomain, own, node, cluster })
+        Ok(Sides { subdomain: self.subdomain.clone(), own, node, cluster })
     }
 
     fn print(&self, text: String, moved: &Relocated, files: CopiedFiles) -> Result<(), CliError> {

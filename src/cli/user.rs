@@ -1,6 +1,6 @@
 //! `millstream user`: accounts.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use super::offline::{Password, execute, execute_and_print};
 use crate::admin::{AccountName, AdminRequest, NewAccount, Permission, RoleName, UserName};
@@ -38,7 +38,7 @@ pub struct AccountArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// E-mail address of the account
     #[arg(long, value_name = "ADDRESS")]
@@ -80,7 +80,7 @@ pub struct UserListArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
 }
 
@@ -111,7 +111,7 @@ pub struct UserDeleteArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// E-mail address of the account
     #[arg(long, value_name = "ADDRESS")]
@@ -134,7 +134,7 @@ pub struct UserEndArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// E-mail address of the account
     #[arg(long, value_name = "ADDRESS")]

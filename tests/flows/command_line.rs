@@ -101,7 +101,12 @@ async fn deactivate_and_reactivate_realm_by_command() {
         let key = done(&["user", "api-key", "--email", email, "--realm", realm]);
         key.split_whitespace().find(|word| word.len() == 32).expect("a key").to_owned()
     };
-    let keys = [key_of("olga@acme.example", ""), key_of("b@beta.example", "beta")];
+    let keys = [key_of("olga@acme.example", "-"), key_of("b@beta.example", "beta")];
+    // A variable of a script that is not set names no organization.
+    for words in [&["realm", "deactivate", ""][..], &["user", "list", "--realm", ""]] {
+        let (status, text) = run(words);
+        assert!(!status.success() && text.contains("`-` is the organization without a subdomain"), "{text}");
+    }
     assert!(done(&["realm", "deactivate", "-"]).starts_with("Acme is deactivated. "));
     assert_eq!(done(&["realm", "deactivate", "-"]), "Acme is already deactivated.\n");
     assert_eq!(
