@@ -107,7 +107,10 @@ impl Hosts {
     pub fn url_for_sender(&self, subdomain: &str, host: Option<&str>) -> String {
         let host = host.filter(|host| self.external.is_none() && !subdomain.is_empty() && is_plain(host));
         match host.and_then(|host| host.strip_prefix(without_port(host))) {
-            Some(port) => format!("{}://{subdomain}.localhost{port}", self.scheme),
+            Some(port) => {
+                let port = port.strip_prefix('.').unwrap_or(port);
+                format!("{}://{subdomain}.localhost{port}", self.scheme)
+            }
             None => self.url_of(subdomain),
         }
     }
@@ -196,11 +199,13 @@ pub fn is_loopback(host: &str) -> bool {
         || parse_address(&name).is_some_and(|address| address.is_loopback())
 }
 
+/// The name of a host without its port, and without the dot at the end of a full name.
 fn without_port(host: &str) -> &str {
-    match host.rsplit_once(':') {
+    let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
-    }
+    };
+    name.strip_suffix('.').unwrap_or(name)
 }
 
 /// The URL for accepting an invitation; `url` is the organization's, without a slash at its end.
@@ -242,6 +247,15 @@ mod tests {
             assert_eq!(hosts.subdomain(host), subdomain, "{host}");
         }
         assert!(!hosts.is_lenient);
+        // Full names, as they are typed, may have a dot at their end.
+        for (host, subdomain) in [
+            ("chat.example.org.", Some("")),
+            ("Acme.chat.example.org.:8443", Some("acme")),
+            ("chat.example.org..", None),
+            (".", None),
+        ] {
+            assert_eq!(hosts.subdomain_of(Some(host)).as_deref(), subdomain, "{host}");
+        }
     }
 
     #[test]
@@ -252,6 +266,7 @@ mod tests {
             (Some("[::1]:49153"), "http://acme.localhost:49153"),
             (Some("millstream:49153"), "http://acme.localhost:49153"),
             (Some("localhost"), "http://acme.localhost"),
+            (Some("localhost.:49153"), "http://acme.localhost:49153"),
             (Some("a b:1"), "http://acme.localhost:9991"),
             (None, "http://acme.localhost:9991"),
         ];
