@@ -125,7 +125,9 @@ async fn running_server_and_its_mail_server_are_examined() {
     assert_eq!(smtp.received().len(), 0);
     let (_, findings) = examine(&["--send-test-to", "olga@acme.example"], &settings);
     assert!(find(&findings, "mail").1.contains("accepted a test e-mail"), "{findings}");
-    assert_eq!(smtp.received().len(), 1);
+    let mails = smtp.received();
+    assert_eq!(mails.len(), 1);
+    assert!(mails[0].header("message-id").starts_with("<doctor-"), "{}", mails[0].data);
     // A proxy that does TLS and passes nothing on.
     let mut settings = settings;
     settings[1].1 = "https://chat.acme.example";

@@ -76,10 +76,14 @@ impl Smtp {
     /// Sends an e-mail that says that sending works.
     pub async fn send_test(&self, to: &str) -> Result<(), String> {
         let to = to.parse::<Address>().map_err(|_| "the address is none".to_owned())?;
+        // Some servers refuse e-mail without a Message-ID.
+        let millis = jiff::Timestamp::now().as_millisecond();
+        let name = format!("<doctor-{millis}@{}>", self.from.email.domain());
         let message = Message::builder()
             .from(self.from.clone())
             .to(Mailbox::new(None, to))
             .subject("Test e-mail of Millstream")
+            .message_id(Some(name))
             .body("This is a test e-mail of `millstream doctor`: this server can send e-mail.\r\n".to_owned())
             .map_err(|error| error.to_string())?;
         self.transport.send(message).await.map(drop).map_err(|error| why(&error))
