@@ -9,6 +9,7 @@ pub mod curl;
 pub mod declared;
 pub mod document;
 pub mod fields;
+mod items;
 pub mod meanings;
 pub mod operation;
 pub mod operations;

@@ -164,7 +164,7 @@ fn path_parameters(operation: &Operation) -> Vec<Value> {
 fn tus_headers(operation: &Operation) -> Vec<Value> {
     let header = |name: &str, text: &str, schema: Value| json!({"name": name, "in": "header", "required": true, "description": text, "schema": schema});
     let bytes = || json!({"type": "integer", "minimum": 0});
-    let version = json!({"type": "string", "const": "1.0.0"});
+    let version = json!({"type": "string", "enum": ["1.0.0"]});
     let mut all =
         vec![header("Tus-Resumable", "The version of the protocol for resumable uploads.", version)];
     match operation.method() {

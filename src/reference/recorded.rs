@@ -1,15 +1,18 @@
 //! What tests recorded: the forms of answers and errors, and an example of each operation. Embedded compressed, and read when it
 //! is asked for.
 
+use super::items;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::io::Read;
 
 include!(concat!(env!("OUT_DIR"), "/reference.rs"));
 
-/// The recordings of answers: `answers`, `components`, `events` and `errors`.
+/// The recordings of answers: `answers`, `components`, `events` and `errors`. Every list has items.
 pub fn answers() -> Value {
-    decompressed(ANSWERS)
+    let mut answers = decompressed(ANSWERS);
+    items::complete("", &mut answers);
+    answers
 }
 
 /// The example of an operation: `request` and `answer`. Null if there is none.

@@ -20,7 +20,9 @@ pub fn of_kind(kind: Kind) -> Value {
         Kind::Object => json!({"type": "object"}),
         Kind::Objects => json!({"type": "array", "items": {"type": "object"}}),
         Kind::Json => json!({}),
-        Kind::BoolOrPartial => json!({"enum": [true, false, "partial"]}),
+        Kind::BoolOrPartial => {
+            json!({"anyOf": [{"type": "boolean"}, {"type": "string", "enum": ["partial"]}]})
+        }
         Kind::Limit => json!({"type": ["integer", "string"]}),
         Kind::Group => group,
         Kind::GroupChange => {

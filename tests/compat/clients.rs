@@ -62,6 +62,11 @@ fn schemathesis() {
     check_python("schemathesis");
 }
 
+#[test]
+fn openapi_client() {
+    check_python("openapi_client");
+}
+
 /// A checkout of errbot's backend, which no registry of packages has.
 const ERRBOT_BACKEND: &str = "MILLSTREAM_ERRBOT_BACKEND";
 

@@ -10,7 +10,7 @@ use millstream::reference::document::{document, path};
 use millstream::reference::operations::operations;
 use millstream::routes::table;
 use model::EventKind;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::process::Command;
@@ -127,6 +127,41 @@ fn collect<'v>(value: &'v Value, links: &mut Vec<&'v str>) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+#[test]
+fn every_list_of_the_document_has_items() {
+    let document = document(&table());
+    let (mut lists, mut without) = (0, Vec::new());
+    let mut open = vec![(String::new(), &document)];
+    while let Some((place, value)) = open.pop() {
+        let kind = &value["type"];
+        if kind == "array" || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "array")) {
+            lists += 1;
+            if value.get("items").is_none() {
+                without.push(place.clone());
+            }
+        }
+        match value {
+            Value::Array(parts) => open.extend(parts.iter().map(|part| (place.clone(), part))),
+            Value::Object(members) => {
+                open.extend(members.iter().map(|(name, part)| (format!("{place}/{name}"), part)))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    assert!(lists > 100 && without.is_empty(), "{lists} lists, without items: {without:#?}");
+    let links = &document["components"]["schemas"]["EventUpdateMessage"]["properties"]["topic_links"];
+    assert_eq!(links["items"]["required"], json!(["text", "url"]));
+}
+
+#[test]
+fn choices_of_a_parameter_have_one_type() {
+    let document = document(&table());
+    let parameters = &document["paths"]["/api/v1/users/me/subscriptions"]["get"]["parameters"];
+    let named = |name: &str| parameters.as_array().unwrap().iter().find(|one| one["name"] == name).unwrap();
+    let expected = json!([{"type": "boolean"}, {"type": "string", "enum": ["partial"]}]);
+    assert_eq!(named("include_subscribers")["schema"]["anyOf"], expected);
 }
 
 #[test]
