@@ -13,6 +13,11 @@ pub trait Clock: Send + Sync {
     /// Time since an arbitrary origin in this process, which never runs backwards and does not depend on the wall clock: for
     /// time-outs, rate limits and other durations.
     fn monotonic(&self) -> Duration;
+
+    /// How far developers have moved the wall clock ahead of the real time. Zero, except on development servers.
+    fn moved_ahead(&self) -> Duration {
+        Duration::ZERO
+    }
 }
 
 /// The system's clock.
@@ -65,6 +70,10 @@ impl Clock for SteadyClock {
     fn monotonic(&self) -> Duration {
         self.clock.monotonic()
     }
+
+    fn moved_ahead(&self) -> Duration {
+        self.clock.moved_ahead()
+    }
 }
 
 /// A running clock that can be moved: for tests of clients against a development server.
@@ -108,6 +117,11 @@ impl Clock for ShiftedClock {
 
     fn monotonic(&self) -> Duration {
         self.clock.monotonic() + Duration::from_millis(self.passed_millis.load(Ordering::SeqCst))
+    }
+
+    fn moved_ahead(&self) -> Duration {
+        let shift = self.wall_millis.load(Ordering::SeqCst);
+        Duration::from_millis(u64::try_from(shift).unwrap_or_default())
     }
 }
 
@@ -193,5 +207,23 @@ mod tests {
         assert_eq!((clock.now(), clock.monotonic()), (Timestamp(5_001_000), Duration::from_secs(61)));
         clock.restore_wall();
         assert_eq!((clock.now(), clock.monotonic()), (manual.now(), Duration::from_secs(61)));
+    }
+
+    #[test]
+    fn moved_clock_says_how_far_it_is_ahead() {
+        let manual = ManualClock::new(Timestamp(10_000_000));
+        let shifted = Arc::new(ShiftedClock::new(Arc::new(manual.clone())));
+        let clock = SteadyClock::new(shifted.clone());
+        assert_eq!(clock.moved_ahead(), Duration::ZERO);
+        shifted.advance(Duration::from_secs(60));
+        manual.advance_secs(5);
+        assert_eq!(clock.moved_ahead(), Duration::from_secs(60));
+        shifted.set_wall(Timestamp(manual.now().0 + 90_000));
+        assert_eq!(clock.moved_ahead(), Duration::from_secs(90));
+        shifted.set_wall(Timestamp(5_000_000));
+        assert_eq!(clock.moved_ahead(), Duration::ZERO, "it is behind");
+        shifted.set_wall(Timestamp(20_000_000));
+        shifted.restore_wall();
+        assert_eq!(clock.moved_ahead(), Duration::ZERO);
     }
 }

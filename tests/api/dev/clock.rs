@@ -1,33 +1,60 @@
 //! `GET /dev/clock` and `POST /dev/clock`.
 
-use crate::support::TestServer;
-use serde_json::json;
+use crate::support::{Params, TestServer, TestUser};
+use serde_json::{Value, json};
+
+/// The time that the server shows, in seconds.
+async fn shown(t: &TestServer) -> u64 {
+    t.anonymous().get("/dev/clock", &[]).ok().await["time"].as_f64().unwrap() as u64
+}
+
+/// Schedules a message to a topic of Verona.
+async fn schedule(user: &TestUser, topic: &str, due: u64) {
+    let verona = user.get("/get_stream_id", &[("stream", &"Verona")]).ok().await["stream_id"].clone();
+    let params: Params<'_> = &[
+        ("type", &"stream"),
+        ("to", &verona),
+        ("topic", &topic),
+        ("content", &"hello from later"),
+        ("scheduled_delivery_timestamp", &due),
+    ];
+    user.post("/scheduled_messages", params).ok().await;
+}
+
+/// The newest message of the topic, or the next message that the user gets if there is none.
+async fn sent(user: &TestUser, topic: &str) -> Value {
+    let mut queue = user.register().events(&["message"]).await;
+    match user.messages(json!([["channel", "Verona"], ["topic", topic]])).await.pop() {
+        Some(message) => message,
+        None => queue.next().await["message"].clone(),
+    }
+}
 
 #[tokio::test]
 async fn scheduled_message_is_sent_when_the_clock_is_advanced() {
     let t = TestServer::builder().development().start().await;
     let hamlet = t.user("hamlet");
-    let now = t.anonymous().get("/dev/clock", &[]).ok().await["time"].as_f64().unwrap();
-    let due = now as u64 + 3600;
-    let verona = hamlet.get("/get_stream_id", &[("stream", &"Verona")]).ok().await["stream_id"].clone();
-    let params: crate::support::Params<'_> = &[
-        ("type", &"stream"),
-        ("to", &verona),
-        ("topic", &"later"),
-        ("content", &"hello from later"),
-        ("scheduled_delivery_timestamp", &due),
-    ];
-    hamlet.post("/scheduled_messages", params).ok().await;
+    let due = shown(&t).await + 3600;
+    schedule(&hamlet, "later", due).await;
     let moved = t.anonymous().post("/dev/clock", &[("advance_secs", &3600)]).ok().await;
     assert!(moved["time"].as_f64().unwrap() >= due as f64);
-    let narrow = json!([["channel", "Verona"], ["topic", "later"]]);
-    let mut queue = hamlet.register().events(&["message"]).await;
-    let found = hamlet.messages(narrow).await.pop();
-    let message = match found {
-        Some(message) => message,
-        None => queue.next().await["message"].clone(),
-    };
+    let message = sent(&hamlet, "later").await;
     assert!(message["timestamp"].as_u64().unwrap() >= due, "{message}");
+}
+
+#[tokio::test]
+async fn scheduled_message_is_sent_when_the_clock_is_moved_far_beyond_its_time() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    schedule(&hamlet, "advanced", shown(&t).await + 120).await;
+    t.anonymous().post("/dev/clock", &[("advance_secs", &86_400)]).ok().await;
+    assert_eq!(sent(&hamlet, "advanced").await["subject"], "advanced");
+    let now = shown(&t).await;
+    schedule(&hamlet, "set", now + 120).await;
+    t.anonymous().post("/dev/clock", &[("time", &(now + 86_400))]).ok().await;
+    assert_eq!(sent(&hamlet, "set").await["subject"], "set");
+    let left = hamlet.get("/scheduled_messages", &[]).ok().await;
+    assert_eq!(left["scheduled_messages"], json!([]), "none has failed");
 }
 
 #[tokio::test]
