@@ -1,4 +1,4 @@
-//! `GET /static/…`: the files of the installed web app (docs/web-app.md#files).
+//! `GET /static/…`: the files of the installed web app (docs/web-app.md#files), and a picture that messages have.
 //!
 //! A file is read in pieces while it is sent, off the HTTP threads, so that memory does not depend on its size.
 
@@ -13,6 +13,7 @@ use actix_web::http::header::{self, HeaderName, HeaderValue};
 use bytes::Bytes;
 use encoding::Encoding;
 use futures_util::{StreamExt, stream};
+use rules::emoji::ZULIP_PICTURE;
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
@@ -29,21 +30,22 @@ const PIECE_BYTES: u64 = 64 << 10;
 /// Maximum length of a path below `/static`, in bytes.
 const PATH_LENGTH_MAX: usize = 512;
 
-/// Returns a file of the web app; 404 for folders, other paths, and if no web app is installed.
+/// Returns a file of the web app; 404 for folders, other paths, and if no web app is installed. The picture of `:zulip:`, which
+/// messages have, is always there.
 pub async fn serve(
     app: App,
     Path(path): Path<String>,
     conditions: Conditions,
     accepted: AcceptEncoding,
 ) -> HandlerResult {
-    let bundle = app.web_app.current().ok_or_else(ApiError::not_found)?;
+    let Some(bundle) = app.web_app.current() else { return own_picture(&path) };
     if !is_plain(&path) {
         return Err(ApiError::not_found());
     }
     let file = bundle.static_folder().join(&path);
     let encodings = encoding::wanted(&accepted, conditions.wants_part());
     let opened = spawn_blocking(move || open(&file, &encodings)).await.map_err(|_| ApiError::internal())?;
-    let found = opened.ok_or_else(ApiError::not_found)?;
+    let Some(found) = opened else { return own_picture(&path) };
     let tag = format!("\"{}-{:x}{}\"", bundle.id(), found.size, found.encoding.tag_ending());
     let mut headers = vec![
         (header::CACHE_CONTROL, HeaderValue::from_static(if has_hash(&path) { FOREVER } else { AN_HOUR })),
@@ -58,6 +60,14 @@ pub async fn serve(
         headers.extend(encoding.map(|name| (header::CONTENT_ENCODING, name)));
     }
     send(found, selected, headers)
+}
+
+/// The server's own picture for `:zulip:`: its icon. 404 for other paths.
+fn own_picture(path: &str) -> HandlerResult {
+    if ZULIP_PICTURE.strip_prefix("/static/") != Some(path) {
+        return Err(ApiError::not_found());
+    }
+    Ok(Reply::plain("image/png", AN_HOUR, include_bytes!("zulip_emoji.png").as_slice()))
 }
 
 /// Sends what was selected of a file.

@@ -73,6 +73,22 @@ async fn files_have_types_and_caching_by_their_names() {
 }
 
 #[tokio::test]
+async fn picture_in_messages_is_there_without_a_web_app() {
+    let t = TestServer::start().await;
+    let html = t.user("hamlet").post("/messages/render", &[("content", &":zulip:")]).ok().await;
+    let (_, rest) = html["rendered"].as_str().unwrap().split_once("src=\"").unwrap();
+    let (path, _) = rest.split_once('"').unwrap();
+    let own = get(&t, path, &[]).await;
+    assert_eq!((own.status, own.header("content-type")), (200, "image/png"));
+    assert_eq!(own.header("cache-control"), AN_HOUR);
+    let picture = image::load_from_memory(&own.bytes).unwrap();
+    assert_eq!((picture.width(), picture.height()), (64, 64));
+    assert_eq!(get(&t, "/static/generated/emoji/images/emoji/unicode/1f600.png", &[]).await.status, 404);
+    // The miniature web app does not have it either.
+    assert_eq!(get(&server().await, path, &[]).await.bytes, own.bytes);
+}
+
+#[tokio::test]
 async fn encodings_and_tags() {
     let t = server().await;
     let path = format!("/static/webpack-bundles/{APP}");

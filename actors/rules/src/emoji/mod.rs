@@ -13,6 +13,9 @@ pub(crate) use literal::{Literal, scan_literal};
 /// The file clients fetch from `server_emoji_data_url`, byte for byte.
 const CODE_TO_NAMES_JSON: &str = include_str!("emoji_names.json");
 
+/// The path of the picture of `:zulip:`, the only built-in emoji that is not in Unicode.
+pub const ZULIP_PICTURE: &str = "/static/generated/emoji/images/emoji/unicode/zulip.png";
+
 /// Emoticons that can be translated, with the names of their emoji.
 const EMOTICONS: [(&str, &str); 12] = [
     (":)", "slight_smile"),

@@ -2,10 +2,7 @@
 
 use super::html::escaped_attribute;
 use super::inline::{Inline, Rewrite, replace_matches};
-use crate::emoji::{Literal, code_of, leading_emoticon, scan_literal};
-
-/// The picture of `:zulip:`, the only built-in emoji that is not in Unicode.
-const ZULIP_SOURCE: &str = "/static/generated/emoji/images/emoji/unicode/zulip.png";
+use crate::emoji::{Literal, ZULIP_PICTURE, code_of, leading_emoticon, scan_literal};
 
 /// `:name:`: custom emoji first, then the standard ones.
 pub(super) fn names(inline: &mut Inline<'_>, text: &str, _next: usize) -> Option<String> {
@@ -24,7 +21,7 @@ fn emoji_html(inline: &Inline<'_>, name: &str) -> Option<String> {
         return Some(image_html(name, &custom.source_url));
     }
     if name == "zulip" {
-        return Some(image_html(name, ZULIP_SOURCE));
+        return Some(image_html(name, ZULIP_PICTURE));
     }
     Some(standard_html(name, code_of(name)?))
 }
