@@ -5,7 +5,7 @@ use super::operation::{Answer, File, Operation, PART_TYPE, Parameter};
 use super::operations::families;
 use super::path_parameters;
 use super::recorded;
-use super::schemas::{components, of_answer, of_parameter};
+use super::schemas::{components, of_answer, of_kind, of_parameter};
 use crate::http::route::Route;
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
 use serde_json::{Map, Value, json};
@@ -238,11 +238,27 @@ fn body(operation: &Operation, example: &Value) -> Option<Value> {
     if !encoding.is_empty() {
         form["encoding"] = Value::Object(encoding);
     }
-    if example.as_object().is_some_and(|example| !example.is_empty()) {
-        form["example"] = example.clone();
+    // An example does not show the bytes of a file.
+    let is_complete = file.is_none_or(|file| !file.is_required);
+    if let Some(example) = example.as_object().filter(|example| is_complete && !example.is_empty()) {
+        form["example"] = Value::Object(example_values(operation, example));
     }
     let kind = if file.is_some() { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
     Some(json!({"required": is_required, "content": {kind: form}}))
+}
+
+/// The parameters of an example as values of their schemas. Recorded are the texts that were sent.
+fn example_values(operation: &Operation, example: &Map<String, Value>) -> Map<String, Value> {
+    let value = |name: &str, sent: &Value| {
+        let is_it = |one: &&Parameter| one.name == name || one.old_name == Some(name);
+        let kind = operation.parameters.iter().find(is_it)?.kind;
+        let is_text = of_kind(kind)["type"] == "string";
+        let value = serde_json::from_str::<Value>(sent.as_str().filter(|_| !is_text)?).ok()?;
+        // Words beside numbers and booleans are sent as they are.
+        (kind.is_json() || !value.is_string()).then_some(value)
+    };
+    let all = example.iter();
+    all.map(|(name, sent)| (name.clone(), value(name, sent).unwrap_or_else(|| sent.clone()))).collect()
 }
 
 /// A success that is not JSON with `result` and `msg`.

@@ -165,6 +165,33 @@ fn choices_of_a_parameter_have_one_type() {
 }
 
 #[test]
+fn examples_are_valid_by_their_schemas() {
+    let document = document(&table());
+    let mut found = Vec::new();
+    collect_examples(&document["paths"], &mut found);
+    assert!(found.len() > 200);
+    for (schema, example) in found {
+        let mut schema = schema.clone();
+        schema["components"] = document["components"].clone();
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let errors: Vec<String> = validator.iter_errors(example).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{errors:?}: {example}");
+    }
+}
+
+/// The schemas that have an example beside them, with it.
+fn collect_examples<'v>(value: &'v Value, found: &mut Vec<(&'v Value, &'v Value)>) {
+    match value {
+        Value::Array(parts) => parts.iter().for_each(|part| collect_examples(part, found)),
+        Value::Object(members) => match (members.get("schema"), members.get("example")) {
+            (Some(schema), Some(example)) => found.push((schema, example)),
+            (_, _) => members.values().for_each(|part| collect_examples(part, found)),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+#[test]
 fn operations_of_the_document_are_complete() {
     let document = document(&table());
     let paths = document["paths"].as_object().unwrap();
