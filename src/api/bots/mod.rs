@@ -10,7 +10,7 @@ pub mod update;
 use crate::api::pictures::made_avatar;
 use crate::http::params::Json;
 use crate::http::upload::Form;
-use crate::http::{ApiError, App, Fields};
+use crate::http::{ApiError, App, Caller, Fields};
 use crate::integrations::images::AvatarImages;
 use actors::BotDefaults;
 use rules::bots::IntegrationChange;
