@@ -6,8 +6,9 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
-/// The HTTP library's log lines about malformed requests: errors of the client, not of the server.
-const NO_MALFORMED_REQUESTS: &str = "actix_http::h1::dispatcher=off";
+/// Not the HTTP library's log lines about malformed requests, which are errors of the client, not of the server, and not those
+/// of the library for S3 about each retry, which do not say of what.
+const LIBRARIES: &str = "actix_http::h1::dispatcher=off,object_store=warn";
 
 /// Changes the filter of a running log.
 pub struct LogControl(Option<reload::Handle<EnvFilter, Registry>>);
@@ -28,7 +29,7 @@ impl LogControl {
 fn parse_filter(settings: &Log) -> Result<EnvFilter, LogFilterError> {
     let filter = check_log_filter(&settings.filter)?;
     // First, so that a directive of the configuration can override it.
-    Ok(EnvFilter::new(format!("{NO_MALFORMED_REQUESTS},{filter}")))
+    Ok(EnvFilter::new(format!("{LIBRARIES},{filter}")))
 }
 
 /// Starts logging for the rest of the process.

@@ -12,6 +12,7 @@ mod folder_writer;
 mod owner;
 pub mod pictures;
 mod reader;
+mod s3;
 #[cfg(feature = "cluster")]
 pub mod shared;
 pub mod sweep;
@@ -22,24 +23,23 @@ pub use owner::{Owner, known_name_of_folder};
 pub use reader::CHUNK_BYTES;
 
 use super::block_writer::Durability;
-use super::http_client::use_ring;
 use crate::config::{BlobKind, BlobSettings};
 use bytes::Bytes;
 use folder::Folder;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
 use model::Timestamp;
-use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::aws::AmazonS3;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as StorePath;
-use object_store::{BackoffConfig, ClientOptions, ObjectStore, ObjectStoreExt, RetryConfig};
+use object_store::{ObjectStore, ObjectStoreExt};
+use s3::{Retries, problem_text};
 use std::fmt;
 use std::fs::Permissions;
 use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 const NAME_BYTES: usize = 16;
 
@@ -65,8 +65,8 @@ impl From<object_store::Error> for BlobError {
     fn from(error: object_store::Error) -> Self {
         match error {
             object_store::Error::NotFound { source, .. } if !is_missing_bucket(&*source) => Self::Missing,
-            other if is_full(&other) => Self::Full(other.to_string()),
-            other => Self::Store(other.to_string()),
+            other if is_full(&other) => Self::Full(problem_text(&other)),
+            other => Self::Store(problem_text(&other)),
         }
     }
 }
@@ -84,7 +84,7 @@ impl BlobError {
     /// The error of a write. If a write misses something, it is the folder or bucket itself.
     fn of_write(error: object_store::Error) -> Self {
         match error {
-            missing @ object_store::Error::NotFound { .. } => Self::Store(missing.to_string()),
+            missing @ object_store::Error::NotFound { .. } => Self::Store(problem_text(&missing)),
             other => other.into(),
         }
     }
@@ -178,14 +178,15 @@ impl Blobs {
     pub fn open(settings: &BlobSettings, data: &Path, is_durable: bool) -> Result<Self, BlobError> {
         match settings.kind {
             BlobKind::Local => Self::in_folder(data.join("blobs"), is_durable),
-            BlobKind::S3 => Self::open_s3_store(settings),
+            BlobKind::S3 => Self::open_s3_store(settings, Retries::Few),
         }
     }
 
-    fn open_s3_store(settings: &BlobSettings) -> Result<Self, BlobError> {
-        let streaming = Arc::new(open_s3(settings, true)?);
+    fn open_s3_store(settings: &BlobSettings, retries: Retries) -> Result<Self, BlobError> {
+        let streaming = Arc::new(s3::open(settings, retries, true)?);
         let signer = settings.redirects.then(|| streaming.clone());
-        Ok(Self { store: Arc::new(open_s3(settings, false)?), streaming, signer, folder: None, owner: None })
+        let store = Arc::new(s3::open(settings, retries, false)?);
+        Ok(Self { store, streaming, signer, folder: None, owner: None })
     }
 
     fn in_folder(folder: PathBuf, is_durable: bool) -> Result<Self, BlobError> {
@@ -267,36 +268,6 @@ fn open_folder(folder: &Path, is_durable: bool) -> Result<LocalFileSystem, BlobE
     let created = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     created.map_err(|error| BlobError::Store(format!("cannot create {}: {error}", folder.display())))?;
     Ok(LocalFileSystem::new_with_prefix(folder)?.with_fsync(is_durable))
-}
-
-/// With `is_streaming`, only the time without any bytes is limited.
-fn open_s3(settings: &BlobSettings, is_streaming: bool) -> Result<AmazonS3, BlobError> {
-    use_ring();
-    let time_max = Duration::from_secs(settings.request_secs_max.get());
-    let client = ClientOptions::new();
-    let client = match is_streaming {
-        true => client.with_timeout_disabled().with_read_timeout(time_max),
-        false => client.with_timeout(time_max),
-    };
-    let client = client.with_connect_timeout(time_max.min(Duration::from_secs(5))).with_allow_http(true);
-    // The uploader is waiting: an early error is better than a late response.
-    let retry = RetryConfig { max_retries: 2, retry_timeout: time_max, backoff: BackoffConfig::default() };
-    let mut builder = AmazonS3Builder::new()
-        .with_bucket_name(&settings.bucket)
-        .with_region(&settings.region)
-        .with_virtual_hosted_style_request(!settings.path_style)
-        .with_client_options(client)
-        .with_retry(retry);
-    if !settings.endpoint.is_empty() {
-        builder = builder.with_endpoint(&settings.endpoint);
-    }
-    // Without keys, the instance's own credentials are used.
-    if !settings.access_key_id.is_empty() {
-        builder = builder
-            .with_access_key_id(&settings.access_key_id)
-            .with_secret_access_key(&settings.secret_access_key.0);
-    }
-    Ok(builder.build()?)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Backups in S3. Locks are an object with an owner and an end, which the owner moves on while it works.
 
+use super::s3::Retries;
 use super::{BlobError, BlobName, Blobs};
 use crate::config::{BackupSettings, BlobKind, BlobSettings};
 use actors::backups::{Access, FileStore};
@@ -60,17 +61,23 @@ impl Bucket {
             request_secs_max: settings.request_secs_max,
             redirects: false,
         };
-        Self::below(&settings, prefix)
+        // A backup at night is worth waiting for.
+        Self::with(&settings, prefix, Retries::UntilTimeout)
     }
 
     /// The names with a beginning, without a slash at the end, in the bucket of uploaded files.
+    #[cfg(feature = "cluster")]
     pub(super) fn below(settings: &BlobSettings, prefix: &str) -> Result<Self, BlobError> {
+        Self::with(settings, prefix, Retries::Few)
+    }
+
+    fn with(settings: &BlobSettings, prefix: &str, retries: Retries) -> Result<Self, BlobError> {
         let slash = if prefix.is_empty() { "" } else { "/" };
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self {
             title: format!("s3://{}{slash}{prefix}", settings.bucket),
             prefix: format!("{prefix}{slash}"),
-            blobs: Blobs::open_s3_store(settings)?,
+            blobs: Blobs::open_s3_store(settings, retries)?,
             runtime,
             lock: None,
         })
@@ -233,7 +240,9 @@ impl Read for Reading<'_> {
 fn io_error(error: BlobError) -> io::Error {
     match error {
         BlobError::Missing => io::Error::new(ErrorKind::NotFound, error),
-        BlobError::Store(_) | BlobError::Full(_) | BlobError::Owned => io::Error::other(error),
+        // The caller says what could not be done with the backup.
+        BlobError::Store(reason) => io::Error::other(reason),
+        BlobError::Full(_) | BlobError::Owned => io::Error::other(error),
     }
 }
 

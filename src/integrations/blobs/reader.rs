@@ -44,6 +44,7 @@ impl Blobs {
         match signer.signed_url_opts(reqwest::Method::GET, &name.path(), valid, &options).await {
             Ok(url) => Some(url.into()),
             Err(error) => {
+                let error = BlobError::from(error);
                 tracing::warn!(%error, "a URL could not be signed; the file is sent by this server");
                 None
             }

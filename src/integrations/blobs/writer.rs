@@ -125,7 +125,7 @@ impl Drop for StoreWriter {
         let Some(mut upload) = self.upload.take() else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
-            if let Err(error) = upload.abort().await {
+            if let Err(error) = upload.abort().await.map_err(BlobError::from) {
                 tracing::warn!(%error, "parts of a file that was not finished could not be deleted");
             }
         });

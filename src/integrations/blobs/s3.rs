@@ -1,0 +1,255 @@
+//! The client of a service with an S3-compatible API, and what its errors mean.
+
+use super::{BlobError, causes};
+use crate::config::BlobSettings;
+use crate::integrations::certificate_problem::certificate_problem;
+use crate::integrations::http_client::use_ring;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::client::{HttpError, HttpErrorKind};
+use object_store::{BackoffConfig, ClientOptions, RetryConfig};
+use std::time::Duration;
+
+/// Retries of a request for which a user waits.
+const FEW_RETRIES: usize = 4;
+/// More retries than there is time for.
+const MANY_RETRIES: usize = 1_000;
+/// Characters that are shown of an error without a text of its own here.
+const SHOWN_CHARS_MAX: usize = 300;
+/// Longest error code of a service, in bytes.
+const CODE_BYTES_MAX: usize = 64;
+/// Begins the library's text of an answer with an error: the status and the content follow.
+const STATUS_TEXT: &str = "Server returned non-2xx status code: ";
+/// Begins the library's text of a redirect without a destination.
+const REDIRECT_TEXT: &str = "Received redirect without LOCATION";
+/// Begins the library's text of an answer with status 200 whose content is an error.
+const CONTENT_TEXT: &str = "Server returned error response: ";
+
+/// How often a failing request is repeated: services answer 503 when they want their clients to slow down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Retries {
+    /// For a second or three: a user waits, so an early error is better than a late response.
+    Few,
+    /// Until the time of the request is over.
+    UntilTimeout,
+}
+
+impl Retries {
+    /// With `time_max` for a request including its retries.
+    fn config(self, time_max: Duration) -> RetryConfig {
+        let (max_retries, first, longest) = match self {
+            Self::Few => (FEW_RETRIES, Duration::from_millis(200), Duration::from_secs(2)),
+            Self::UntilTimeout => (MANY_RETRIES, Duration::from_millis(500), Duration::from_secs(10)),
+        };
+        let backoff = BackoffConfig { init_backoff: first, max_backoff: longest, base: 2.0 };
+        RetryConfig { max_retries, retry_timeout: time_max, backoff }
+    }
+}
+
+/// The client for a bucket. With `is_streaming`, only the time without any bytes is limited.
+///
+/// # Errors
+/// `Store` for options that are inconsistent. The service is not contacted.
+pub(super) fn open(
+    settings: &BlobSettings,
+    retries: Retries,
+    is_streaming: bool,
+) -> Result<AmazonS3, BlobError> {
+    use_ring();
+    let time_max = Duration::from_secs(settings.request_secs_max.get());
+    let client = ClientOptions::new();
+    let client = match is_streaming {
+        true => client.with_timeout_disabled().with_read_timeout(time_max),
+        false => client.with_timeout(time_max),
+    };
+    let client = client.with_connect_timeout(time_max.min(Duration::from_secs(5))).with_allow_http(true);
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(&settings.bucket)
+        .with_region(&settings.region)
+        .with_virtual_hosted_style_request(!settings.path_style)
+        .with_client_options(client)
+        .with_retry(retries.config(time_max));
+    if !settings.endpoint.is_empty() {
+        builder = builder.with_endpoint(&settings.endpoint);
+    }
+    // Without keys, the instance's own credentials are used.
+    if !settings.access_key_id.is_empty() {
+        builder = builder
+            .with_access_key_id(&settings.access_key_id)
+            .with_secret_access_key(&settings.secret_access_key.0);
+    }
+    Ok(builder.build()?)
+}
+
+/// An error of the library in one line, without its addresses and without what the service sent, which may contain keys.
+pub(super) fn problem_text(error: &object_store::Error) -> String {
+    if let Some(problem) = certificate_problem(error) {
+        return problem;
+    }
+    let of_service = causes(error).find_map(|cause| match cause.downcast_ref::<HttpError>() {
+        Some(failure) => Some(connection_text(failure)),
+        None => answer_text(&cause.to_string()),
+    });
+    of_service.unwrap_or_else(|| {
+        let text = match error {
+            object_store::Error::Generic { source, .. } => source.to_string(),
+            other => other.to_string(),
+        };
+        text.lines().next().unwrap_or_default().chars().take(SHOWN_CHARS_MAX).collect()
+    })
+}
+
+/// Why there is no answer.
+fn connection_text(failure: &HttpError) -> String {
+    let innermost = causes(failure).last().map(|cause| cause.to_string()).unwrap_or_default();
+    match failure.kind() {
+        HttpErrorKind::Timeout => "the service does not answer in time".to_owned(),
+        HttpErrorKind::Connect => format!("the service cannot be reached: {innermost}"),
+        _ => format!("the connection to the service broke: {innermost}"),
+    }
+}
+
+/// What an answer with an error means; none if the text is about something else.
+fn answer_text(text: &str) -> Option<String> {
+    const ELSEWHERE: &str = "the service is elsewhere: check the endpoint and the region";
+    if text.starts_with(REDIRECT_TEXT) {
+        return Some(ELSEWHERE.to_owned());
+    }
+    let (status, content) = match (text.strip_prefix(STATUS_TEXT), text.strip_prefix(CONTENT_TEXT)) {
+        (Some(rest), _) => (rest.split(' ').next()?.trim_end_matches(':').parse::<u16>().ok()?, rest),
+        (None, Some(content)) => (200, content),
+        (None, None) => return None,
+    };
+    let code = code_in(content);
+    let meaning = match (status, code) {
+        (_, Some("NoSuchBucket")) => "there is no such bucket",
+        (_, Some("InvalidAccessKeyId" | "SignatureDoesNotMatch")) => "the service refuses the key",
+        (401 | 403, _) => "the key has no right to this",
+        (404, _) => "the service has no such bucket or file",
+        (429 | 503, _) | (_, Some("SlowDown")) => "the service is busy or not available",
+        (300..=399, _) => ELSEWHERE,
+        (200 | 500..=599, _) => "the service failed",
+        _ => "the service refuses the request",
+    };
+    let code = code.map(|code| format!(" {code}")).unwrap_or_default();
+    Some(format!("{meaning} (status {status}{code})"))
+}
+
+/// The error code in the content of an answer, if it is a word.
+fn code_in(content: &str) -> Option<&str> {
+    let (code, _) = content.split_once("<Code>")?.1.split_once("</Code>")?;
+    let is_word = code.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    (is_word && !code.is_empty() && code.len() <= CODE_BYTES_MAX).then_some(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BlobName, Blobs};
+    use super::*;
+    use crate::config::{BlobKind, Config, Overrides};
+    use bytes::Bytes;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::{TcpListener, TcpStream};
+
+    const KEY: &str = "AKIAEXAMPLE";
+
+    async fn answer(stream: TcpStream, status: &str, content: &str) {
+        let (mut stream, mut bytes) = (BufReader::new(stream), 0);
+        loop {
+            let mut line = String::new();
+            stream.read_line(&mut line).await.unwrap();
+            let line = line.trim_end().to_lowercase();
+            if let Some(value) = line.strip_prefix("content-length:") {
+                bytes = value.trim().parse().unwrap();
+            }
+            if line.is_empty() {
+                break;
+            }
+        }
+        stream.read_exact(&mut vec![0; bytes]).await.unwrap();
+        let length = content.len();
+        let head = format!(
+            "HTTP/1.1 {status}\r\nETag: \"e\"\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        );
+        stream.write_all(format!("{head}{content}").as_bytes()).await.unwrap();
+    }
+
+    /// Files in a service that fails so often with this status and content; and the number of requests to it.
+    async fn failing(times: usize, status: &'static str, content: &'static str) -> (Blobs, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = count.clone();
+        tokio::spawn(async move {
+            loop {
+                let (stream, _) = listener.accept().await.unwrap();
+                match counted.fetch_add(1, Ordering::SeqCst) < times {
+                    true => answer(stream, status, content).await,
+                    false => answer(stream, "200 OK", "").await,
+                }
+            }
+        });
+        let mut settings = Config::load(None, [], Overrides::default()).unwrap().blobs;
+        settings.kind = BlobKind::S3;
+        (settings.bucket, settings.endpoint) = ("files".to_owned(), endpoint);
+        settings.access_key_id = KEY.to_owned();
+        settings.secret_access_key.0 = "secret".to_owned();
+        (Blobs::open(&settings, std::path::Path::new("/nowhere"), true).unwrap(), count)
+    }
+
+    #[tokio::test]
+    async fn a_service_that_is_busy_for_a_moment_fails_no_upload() {
+        let busy = "<Error><Code>SlowDown</Code></Error>";
+        let (blobs, count) = failing(3, "503 Service Unavailable", busy).await;
+        blobs.put(&BlobName::parse("a").unwrap(), Bytes::from_static(b"hello")).await.unwrap();
+        assert_eq!(count.load(Ordering::SeqCst), 4);
+    }
+
+    #[tokio::test]
+    async fn errors_of_the_service_are_words_without_keys() {
+        let content =
+            "<Error><Code>InvalidAccessKeyId</Code><AWSAccessKeyId>AKIAEXAMPLE</AWSAccessKeyId></Error>";
+        let (blobs, count) = failing(usize::MAX, "403 Forbidden", content).await;
+        let error = blobs.put(&BlobName::parse("a").unwrap(), Bytes::new()).await.unwrap_err().to_string();
+        let expected =
+            "files cannot be stored or read: the service refuses the key (status 403 InvalidAccessKeyId)";
+        assert_eq!(error, expected);
+        assert_eq!(count.load(Ordering::SeqCst), 1, "another attempt would fail, too");
+    }
+
+    #[test]
+    fn answers_have_a_meaning() {
+        for (text, expected) in [
+            (
+                "Server returned non-2xx status code: 503 Service Unavailable: <Code>SlowDown</Code>",
+                Some("the service is busy or not available (status 503 SlowDown)"),
+            ),
+            (
+                "Server returned non-2xx status code: 403 Forbidden: ",
+                Some("the key has no right to this (status 403)"),
+            ),
+            (
+                "Server returned non-2xx status code: 400 Bad Request: <Code>a b</Code>",
+                Some("the service refuses the request (status 400)"),
+            ),
+            (
+                "Server returned error response: <Code>InternalError</Code>",
+                Some("the service failed (status 200 InternalError)"),
+            ),
+            ("Error performing GET http://127.0.0.1", None),
+        ] {
+            assert_eq!(answer_text(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn backups_are_retried_until_the_timeout() {
+        let time_max = Duration::from_secs(60);
+        let config = Retries::UntilTimeout.config(time_max);
+        let shortest = config.backoff.init_backoff * u32::try_from(config.max_retries).unwrap();
+        assert!(shortest > time_max && config.retry_timeout == time_max, "{config:?}");
+        let config = Retries::Few.config(Duration::from_secs(10));
+        assert_eq!((config.max_retries, config.retry_timeout), (4, Duration::from_secs(10)));
+    }
+}
