@@ -50,7 +50,12 @@ pub fn run(args: &HealthArgs) -> Result<(), CliError> {
             "the server on {address} answers {status} {code}, storage: {storage}"
         )));
     }
-    args.data.print(&Answer::of(format!("The server on {address} is healthy; storage: {storage}."), body))
+    let files = match body["files"]["status"].as_str() {
+        Some("failing") => "; uploaded files cannot be stored or read",
+        Some(_) | None => "",
+    };
+    let line = format!("The server on {address} is healthy; storage: {storage}{files}.");
+    args.data.print(&Answer::of(line, body))
 }
 
 /// What is said of an answer that is not JSON, such as that of a port with HTTPS.

@@ -54,6 +54,7 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_erase_failures_total", "Failures of erasing what was deleted."),
     ("millstream_erase_pending_messages", "Deleted messages whose texts are not erased yet."),
     ("millstream_erased_messages_total", "Deleted messages whose texts were erased."),
+    ("millstream_file_failures_total", "Failures of storing or reading uploaded files."),
     ("millstream_http_connections", "Open connections of clients."),
     (
         "millstream_http_connections_unread_total",
@@ -78,6 +79,10 @@ pub const METRICS: &[(&str, &str)] = &[
     ),
     ("millstream_journal_sync_seconds", "Duration of a sync of the journal in seconds."),
     ("millstream_journal_trims_total", "How often old changes were dropped from the journal."),
+    (
+        "millstream_ldap_failures_total",
+        "Queries that the LDAP directory did not answer, or answered with an error.",
+    ),
     (
         "millstream_memory_refused_total",
         "Requests refused because of the memory budget, by purpose and bound.",

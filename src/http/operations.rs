@@ -8,10 +8,11 @@ use crate::probe::Probed;
 use actors::{Pause, StorageStatus};
 use serde::Serialize;
 
-/// The state of the disk in `GET /health`.
+/// The state of the disk and of the files in `GET /health`.
 #[derive(Serialize)]
 struct Health {
     storage: Storage,
+    files: Files,
     /// Only on a node of a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     cluster: Option<Node>,
@@ -43,6 +44,19 @@ impl Node {
     #[cfg(not(feature = "cluster"))]
     fn of(_: &App) -> Option<Self> {
         None
+    }
+}
+
+/// The uploaded files. Everything else is served without them.
+#[derive(Serialize)]
+struct Files {
+    /// `ok`, or `failing` if files could not be stored or read in the last five minutes.
+    status: &'static str,
+}
+
+impl Files {
+    fn of(app: &App) -> Self {
+        Self { status: if app.blobs.is_failing() { "failing" } else { "ok" } }
     }
 }
 
@@ -85,7 +99,7 @@ pub async fn health(app: App, OwnProbe(probe): OwnProbe) -> HandlerResult {
         return Err(refusal.with("cluster", serde_json::to_value(node).unwrap_or_default()));
     }
     match status.paused {
-        None => reply(&Health { storage, cluster, probe }),
+        None => reply(&Health { storage, files: Files::of(&app), cluster, probe }),
         Some(pause) => {
             let storage = serde_json::to_value(&storage).unwrap_or_default();
             let refusal = ApiError::paused(pause).with("storage", storage);

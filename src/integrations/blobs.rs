@@ -9,6 +9,7 @@ pub mod copy;
 pub mod exports;
 mod folder;
 mod folder_writer;
+mod health;
 mod owner;
 pub mod pictures;
 mod reader;
@@ -28,6 +29,7 @@ use bytes::Bytes;
 use folder::Folder;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt, TryStreamExt};
+use health::{FilesHealth, Operation};
 use model::Timestamp;
 use object_store::aws::AmazonS3;
 use object_store::local::LocalFileSystem;
@@ -163,6 +165,7 @@ pub struct Blobs {
     folder: Option<Folder>,
     /// Who may change the files of a bucket; none for all others.
     owner: Option<Arc<Owner>>,
+    health: Arc<FilesHealth>,
 }
 
 impl fmt::Debug for Blobs {
@@ -186,14 +189,15 @@ impl Blobs {
         let streaming = Arc::new(s3::open(settings, retries, true)?);
         let signer = settings.redirects.then(|| streaming.clone());
         let store = Arc::new(s3::open(settings, retries, false)?);
-        Ok(Self { store, streaming, signer, folder: None, owner: None })
+        Ok(Self { store, streaming, signer, folder: None, owner: None, health: Arc::new(FilesHealth::new()) })
     }
 
     fn in_folder(folder: PathBuf, is_durable: bool) -> Result<Self, BlobError> {
         let store = Arc::new(open_folder(&folder, is_durable)?);
         let durability = if is_durable { Durability::Durable } else { Durability::Volatile };
         let folder = Some(Folder { path: folder, durability });
-        Ok(Self { store: store.clone(), streaming: store, signer: None, folder, owner: None })
+        let (streaming, health) = (store.clone(), Arc::new(FilesHealth::new()));
+        Ok(Self { store, streaming, signer: None, folder, owner: None, health })
     }
 
     /// The same files, which only `owner` may change if they are in a bucket.
@@ -225,6 +229,11 @@ impl Blobs {
 
     /// Stores a file. It is durable when this returns.
     pub async fn put(&self, name: &BlobName, bytes: Bytes) -> Result<(), BlobError> {
+        let stored = self.put_unrecorded(name, bytes).await;
+        self.record(Operation::Change, stored)
+    }
+
+    async fn put_unrecorded(&self, name: &BlobName, bytes: Bytes) -> Result<(), BlobError> {
         self.check_owner().await?;
         self.store.put(&name.path(), bytes.into()).await.map_err(BlobError::of_write)?;
         self.make_private(name)
@@ -240,12 +249,24 @@ impl Blobs {
 
     /// Reads a file.
     pub async fn get(&self, name: &BlobName) -> Result<Blob, BlobError> {
+        self.record_read(self.get_unrecorded(name).await)
+    }
+
+    async fn get_unrecorded(&self, name: &BlobName) -> Result<Blob, BlobError> {
         let found = self.store.get(&name.path()).await?;
         Ok(Blob { size: found.meta.size, bytes: found.into_stream().map_err(BlobError::from).boxed() })
     }
 
     /// Deletes a file; a missing one is not an error.
     pub async fn delete(&self, name: &BlobName) -> Result<(), BlobError> {
+        match self.delete_unrecorded(name).await {
+            // A store that cannot store anything may still delete.
+            Ok(()) => Ok(()),
+            failed => self.record(Operation::Change, failed),
+        }
+    }
+
+    async fn delete_unrecorded(&self, name: &BlobName) -> Result<(), BlobError> {
         self.check_owner().await?;
         match self.store.delete(&name.path()).await {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),

@@ -9,6 +9,7 @@ use crate::integrations::certificate_problem::certificate_problem;
 use ldap3::{
     LdapConn, LdapConnSettings, LdapError, LdapResult, Scope, SearchEntry, SearchOptions, ldap_escape,
 };
+use metrics::counter;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,6 +40,9 @@ const INSUFFICIENT_ACCESS_RIGHTS: u32 = 50;
 const BUSY: u32 = 51;
 const UNAVAILABLE: u32 = 52;
 const UNWILLING_TO_PERFORM: u32 = 53;
+
+/// Queries without an answer, or with an error, in the metrics.
+const FAILURES: &str = "millstream_ldap_failures_total";
 
 /// A person of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,6 +101,8 @@ pub struct LdapPermit {
 impl LdapDirectory {
     /// The directory of a configuration; none if it is not configured.
     pub fn of(settings: &Ldap) -> Option<Self> {
+        // The metric begins with zero.
+        counter!(FAILURES).increment(0);
         if settings.url.is_empty() {
             return None;
         }
@@ -140,7 +146,12 @@ impl LdapPermit {
         let (settings, name) = (self.settings.clone(), name.to_owned());
         let password = password.map(str::to_owned);
         let asked = actix_web::web::block(move || ask(&settings, &name, password.as_deref()));
-        asked.await.unwrap_or_else(|_| Err(LdapFailure::Unavailable("the server is stopping".into())))
+        let answer =
+            asked.await.unwrap_or_else(|_| Err(LdapFailure::Unavailable("the server is stopping".into())));
+        if answer.is_err() {
+            counter!(FAILURES).increment(1);
+        }
+        answer
     }
 }
 

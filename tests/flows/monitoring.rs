@@ -1,5 +1,6 @@
 //! Metrics, the dashboard and the alerts, the log of a start.
 
+use crate::api::pictures::png;
 use crate::support::{Params, ServerProcess};
 use millstream::http::metric_names::METRICS;
 use serde_json::Value;
@@ -65,6 +66,8 @@ async fn metrics_have_their_own_listener_or_token() {
             "millstream_storage_failures_total{reason=\"disk_full\"} 0",
             "millstream_outbox_total{kind=\"mail\",outcome=\"given_up\"} 0",
             "millstream_erase_failures_total 0",
+            "millstream_file_failures_total 0",
+            "millstream_ldap_failures_total 0",
             "millstream_queues_overflowed_total 0",
         ] {
             assert!(text.contains(counter), "{command}: {counter} is missing in {text}");
@@ -147,6 +150,48 @@ async fn what_alerts_compare_with_before_is_there_from_the_start() {
     for name in ["millstream_journal_damaged_segments 0", "millstream_checkpoint_failures_total 0"] {
         assert!(text.lines().any(|line| line == name), "{name} is missing in {text}");
     }
+}
+
+/// Messages are served without them, so the server stays healthy.
+#[tokio::test]
+async fn outage_of_the_files_is_in_the_metrics_and_in_health() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let t = ServerProcess::dev(&data);
+    let hamlet = t.user("hamlet").await;
+    let store = async || hamlet.upload("/users/me/avatar", &[], &[("a.png", png())]).await.status;
+    let health = async || {
+        let answer = t.anonymous().get("/health", &[]).await;
+        (answer.status, answer.body["files"]["status"].as_str().expect("a status").to_owned())
+    };
+    assert_eq!(store().await, 200);
+    assert_eq!(health().await, (200, "ok".to_owned()));
+    // Where the folder of the files is, there is a file now.
+    let (blobs, aside) = (data.join("blobs"), data.join("aside"));
+    std::fs::rename(&blobs, &aside).expect("moved");
+    std::fs::write(&blobs, "").expect("written");
+    assert_eq!(store().await, 503);
+    assert_eq!(health().await, (200, "failing".to_owned()));
+    let text = metrics(&t).await;
+    let line = text.lines().find(|line| line.starts_with("millstream_file_failures_total ")).expect("a line");
+    assert_ne!(line, "millstream_file_failures_total 0");
+    std::fs::remove_file(&blobs).expect("removed");
+    std::fs::rename(&aside, &blobs).expect("moved");
+    assert_eq!(store().await, 200);
+    assert_eq!(health().await.1, "ok");
+}
+
+#[tokio::test]
+async fn outage_of_the_directory_is_in_the_metrics() {
+    let settings = [
+        ("MILLSTREAM_LDAP_URL", "ldap://127.0.0.1:1"),
+        ("MILLSTREAM_LDAP_SEARCH_BASE", "dc=acme,dc=example"),
+    ];
+    let t = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &settings);
+    let login: Params<'_> = &[("username", &"hamlet@zulip.com"), ("password", &"x")];
+    assert_eq!(t.anonymous().post("/fetch_api_key", login).await.status, 503);
+    let text = metrics(&t).await;
+    assert!(text.lines().any(|line| line == "millstream_ldap_failures_total 1"), "{text}");
 }
 
 #[tokio::test]

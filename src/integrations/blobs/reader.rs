@@ -20,6 +20,10 @@ const PIECE_BYTES: usize = 64 << 10;
 impl Blobs {
     /// Reads a file, or a part of it; the caller knows its size.
     pub async fn read(&self, name: &BlobName, range: Option<Range<u64>>) -> Result<Blob, BlobError> {
+        self.record_read(self.read_unrecorded(name, range).await)
+    }
+
+    async fn read_unrecorded(&self, name: &BlobName, range: Option<Range<u64>>) -> Result<Blob, BlobError> {
         let options = GetOptions { range: range.map(Into::into), ..GetOptions::default() };
         let found = self.streaming.get_opts(&name.path(), options).await?;
         let range = found.range.clone();

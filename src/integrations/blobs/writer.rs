@@ -2,6 +2,7 @@
 
 use super::folder::Folder;
 use super::folder_writer::{FolderWriter, link};
+use super::health::Operation;
 use super::{BlobError, BlobName, Blobs};
 use crate::integrations::block_writer::{MEMORY_BYTES, append};
 use object_store::{MultipartUpload, ObjectStoreExt, PutPayload};
@@ -11,7 +12,13 @@ use std::path::PathBuf;
 const S3_PART_BYTES: usize = 5 << 20;
 
 /// A file that is being written. Nothing of it is left if it is dropped before it is finished, unless the process ends.
-pub enum BlobWriter {
+pub struct BlobWriter {
+    blobs: Blobs,
+    target: Target,
+}
+
+/// Where the bytes of a file go.
+enum Target {
     /// In a folder.
     Folder(FolderWriter),
     /// In S3, part by part.
@@ -23,15 +30,17 @@ pub enum BlobWriter {
 impl Blobs {
     /// Begins a file.
     pub fn writer(&self, name: BlobName) -> BlobWriter {
-        match &self.folder {
-            Some(folder) => BlobWriter::Folder(FolderWriter::new(folder.clone(), name)),
-            None => BlobWriter::Store(StoreWriter::new(self.clone(), name)),
-        }
+        let target = match &self.folder {
+            Some(folder) => Target::Folder(FolderWriter::new(folder.clone(), name)),
+            None => Target::Store(StoreWriter::new(self.clone(), name)),
+        };
+        BlobWriter { blobs: self.clone(), target }
     }
 
     /// Begins a file that is complete already, as a durable file of the data folder; none if its bytes have to be copied.
     pub fn writer_of_file(&self, name: BlobName, file: PathBuf) -> Option<BlobWriter> {
-        self.folder.as_ref().map(|folder| BlobWriter::Linked(folder.clone(), file, name))
+        let target = self.folder.clone().map(|folder| Target::Linked(folder, file, name))?;
+        Some(BlobWriter { blobs: self.clone(), target })
     }
 
     /// Bytes that a [`BlobWriter`] holds in memory at most.
@@ -43,25 +52,31 @@ impl Blobs {
 impl BlobWriter {
     /// Adds bytes to the end of the file.
     pub async fn write(&mut self, piece: &[u8]) -> Result<(), BlobError> {
-        match self {
-            Self::Folder(writer) => writer.write(piece).await,
-            Self::Store(writer) => writer.write(piece).await,
-            Self::Linked(..) => Err(BlobError::Store("the file is complete".to_owned())),
+        let written = match &mut self.target {
+            Target::Folder(writer) => writer.write(piece).await,
+            Target::Store(writer) => writer.write(piece).await,
+            Target::Linked(..) => Err(BlobError::Store("the file is complete".to_owned())),
+        };
+        match written {
+            // That it is held in memory says nothing about the store.
+            Ok(()) => Ok(()),
+            failed => self.blobs.record(Operation::Change, failed),
         }
     }
 
     /// Finishes the file. It is durable when this returns; after an error nothing of it is left.
     pub async fn finish(self) -> Result<(), BlobError> {
-        match self {
-            Self::Folder(writer) => writer.finish().await,
-            Self::Store(writer) => writer.finish().await,
-            Self::Linked(folder, file, name) => link(folder, file, name).await,
-        }
+        let finished = match self.target {
+            Target::Folder(writer) => writer.finish().await,
+            Target::Store(writer) => writer.finish().await,
+            Target::Linked(folder, file, name) => link(folder, file, name).await,
+        };
+        self.blobs.record(Operation::Change, finished)
     }
 }
 
 /// A file in S3 that is being written. Its parts are not held twice.
-pub struct StoreWriter {
+struct StoreWriter {
     blobs: Blobs,
     name: BlobName,
     /// What was not given to the store yet; less than a part.
