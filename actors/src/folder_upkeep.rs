@@ -84,7 +84,7 @@ impl Server {
             if let Advanced::Written { sequence, bytes } = advance(&checkpoints, &*log, stored, pace)? {
                 metrics::counter!("millstream_checkpoints_total").increment(1);
                 metrics::gauge!("millstream_checkpoint_bytes").set(bytes as f64);
-                tracing::info!(realm = %realm.id(), sequence, bytes, "checkpoint written");
+                tracing::info!(realm = realm.id().0, sequence, bytes, "checkpoint written");
             }
         }
         Ok(())

@@ -59,7 +59,11 @@ impl Server {
             match trim_step(self.folder.path(), &*self.log_of(realm.id()), &policy, pace)? {
                 TrimStep::Trimmed(first) => {
                     metrics::counter!("millstream_journal_trims_total").increment(1);
-                    tracing::info!(realm = %realm.id(), first, "older changes were dropped from the journal");
+                    tracing::info!(
+                        realm = realm.id().0,
+                        first,
+                        "older changes were dropped from the journal"
+                    );
                 }
                 TrimStep::Nothing | TrimStep::Stopped | TrimStep::Base(_) | TrimStep::Removed(_) => {}
             }

@@ -189,7 +189,7 @@ impl Server {
         self.folder.check_ends(&ends)?;
         report_away(&self.folder);
         for realm in opened {
-            tracing::info!(realm = %realm.view.realm(), replayed = realm.replayed, "organization opened");
+            tracing::info!(realm = realm.view.realm().0, replayed = realm.replayed, "organization opened");
             self.start_realm(realm.view, realm.opened.epoch).await?;
         }
         // On a full disk the file stays as it is, which is no danger: it says less.
@@ -207,7 +207,10 @@ impl Server {
         ids.sort();
         ids.dedup();
         let unfinished = self.unfinished_import()?.map(|import| {
-            tracing::warn!(realm = %import.realm, "an organization is not opened: {import} is not finished; {IMPORT_REMEDY}");
+            tracing::warn!(
+                realm = import.realm.0,
+                "an organization is not opened: {import} is not finished; {IMPORT_REMEDY}"
+            );
             import.realm
         });
         let mut found = Vec::new();

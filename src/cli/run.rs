@@ -46,7 +46,7 @@ pub fn run_until_stopped(
         if let Err(reason) = &control {
             tracing::warn!(%reason, "there is no control socket: the operator's commands need a stopped server");
         }
-        tracing::info!(url = running.url(), "ready");
+        tracing::info!(url = running.url(), version = env!("CARGO_PKG_VERSION"), "ready");
         notify::ready();
         let signal = wait_for_stop(&mut signals, &running, &log, (&load, control.ok())).await;
         notify::stopping();

@@ -4,7 +4,7 @@ use super::config::environment;
 use super::error::CliError;
 use super::print::print_text;
 use super::run::{print_greeting, run_until_stopped};
-use crate::config::{Config, ConfigError, DEFAULT_TOML, Overrides, Sources};
+use crate::config::{Config, ConfigError, DEFAULT_TOML, LogFormat, Overrides, Sources};
 use crate::routes::table;
 use crate::server::{Running, Setup};
 use actors::{IMPORT_REMEDY, UnfinishedImport};
@@ -59,9 +59,15 @@ pub fn run(args: &ServeArgs) -> Result<(), CliError> {
     )
 }
 
-/// Prints the URL.
+/// Prints the URL. Not beside a log of JSON, which programs read together with it: the event `ready` has the same.
 fn greet(running: &Running) {
     let app = running.app();
+    if app.config.log.format == LogFormat::Json {
+        if app.server.realms().is_empty() && !app.config.cluster.is_on() {
+            tracing::warn!("there is no organization yet; `millstream realm create` creates one");
+        }
+        return;
+    }
     let mut text = format!("Millstream {}\n\n", env!("CARGO_PKG_VERSION"));
     text.push_str(&format!("  URL   {}\n  Data  {}\n", running.url(), app.config.data.display()));
     if let Ok(Some(import)) = app.server.unfinished_import() {

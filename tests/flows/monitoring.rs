@@ -92,6 +92,8 @@ async fn metrics_have_their_own_listener_or_token() {
         assert_eq!(get_from(&own, "/metrics", "wrong").await.0, 401);
         assert_eq!(get_from(&own, "/api/v1/server_settings", token).await.0, 404);
         assert_eq!(get_from(&server.url, "/metrics", token).await.0, 404, "{command}");
+        // The log of `serve` is all that it prints.
+        assert_eq!(server.output_so_far().is_empty(), command == "serve", "{}", server.output_so_far());
         server.terminate();
     }
 }
@@ -207,6 +209,8 @@ async fn log_has_the_start_and_the_organization_of_calls() {
     let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let listening = lines.iter().find(|line| line["message"] == "listening").expect("the line");
     assert!(server.url.ends_with(listening["address"].as_str().expect("an address")), "{listening}");
+    let opened = lines.iter().find(|line| line["message"] == "organization opened");
+    assert!(opened.is_none_or(|line| line["realm"].is_u64()), "{opened:?}");
     let call = lines.iter().find(|line| line["organization"] == "acme").expect("the line");
     assert_eq!((&call["route"], &call["status"]), (&"GET /api/v1/server_settings".into(), &200.into()));
     assert!(call["micros"].is_u64() && call["address"] == "127.0.0.1", "{call}");

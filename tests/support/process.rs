@@ -30,7 +30,7 @@ impl ServerProcess {
         )
     }
 
-    /// Starts any serving command with additional environment variables; returns when it has printed its URL.
+    /// Starts any serving command with additional environment variables; returns when it has printed or logged its URL.
     pub fn start(args: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_millstream"))
             .args(args)
@@ -49,16 +49,16 @@ impl ServerProcess {
         server
     }
 
-    /// Waits until it has printed its URL.
+    /// Waits until it has printed its URL; with a log of JSON, until the line `ready` has it.
     fn wait_for_url(&mut self) -> String {
         let deadline = Instant::now() + TIMEOUT;
         loop {
             let output = self.output.lock().expect("the lock").clone();
-            let url = output
+            let printed = output
                 .split_whitespace()
                 .find(|word| word.starts_with("http://127.0.0.1:") || word.starts_with("https://127.0.0.1:"));
-            if let Some(url) = url {
-                return url.to_owned();
+            if let Some(url) = printed.map(str::to_owned).or_else(|| self.logged_url()) {
+                return url;
             }
             let has_ended = self.child.try_wait().expect("a status").is_some();
             if has_ended || Instant::now() > deadline {
@@ -67,6 +67,15 @@ impl ServerProcess {
             }
             std::thread::sleep(Duration::from_millis(2));
         }
+    }
+
+    /// The URL in the line `ready` of a log of JSON.
+    fn logged_url(&self) -> Option<String> {
+        let log = self.log.lock().expect("the lock");
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines
+            .filter(|line| line["message"] == "ready")
+            .find_map(|line| Some(line["url"].as_str()?.to_owned()))
     }
 
     /// Waits for the complete start-up output, whose last line is the example call, and returns it.

@@ -200,7 +200,10 @@ impl Server {
             let slot = table.slot_of(id.0);
             // What is not in the tables yet was just made.
             if slot.is_some_and(|slot| !cluster.owns(slot) && !cluster.busy.lock().contains(&slot.slot)) {
-                tracing::warn!(realm = %id, "the organization belongs to another node now; it is closed here");
+                tracing::warn!(
+                    realm = id.0,
+                    "the organization belongs to another node now; it is closed here"
+                );
                 self.stop_realm(cluster, id, false).await;
             }
         }

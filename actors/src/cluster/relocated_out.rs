@@ -41,7 +41,10 @@ impl Server {
             let (server, own) = (self.clone(), cluster.clone());
             cluster.run(relocated_out.slot, async move {
                 server.stop_between_requests(&own, &[id]).await;
-                tracing::info!(realm = %id, "the organization is being moved to a data folder; it is closed here");
+                tracing::info!(
+                    realm = id.0,
+                    "the organization is being moved to a data folder; it is closed here"
+                );
                 if is_asked {
                     note_closed(&own, id).await;
                 }

@@ -121,7 +121,7 @@ fn read_unindexed(
 
 /// Forgets an index that cannot be read.
 fn damaged(realm: &RealmShared, error: &SearchError) -> DomainError {
-    tracing::error!(%error, realm = %realm.id, "the search index cannot be read; it is made anew");
+    tracing::error!(%error, realm = realm.id.0, "the search index cannot be read; it is made anew");
     realm.search.state.lock().start_over(&realm.view.read());
     DomainError::SearchNotReady
 }

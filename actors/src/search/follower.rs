@@ -201,7 +201,7 @@ impl Followed {
             }
             Ok(None) => state.start_over(&self.realm.view.read()),
             Err(error) => {
-                tracing::warn!(%error, realm = %self.realm.id, "the search index cannot be used; it is made anew");
+                tracing::warn!(%error, realm = self.realm.id.0, "the search index cannot be used; it is made anew");
                 state.start_over(&self.realm.view.read());
             }
         }
@@ -377,7 +377,7 @@ impl Followed {
                 self.retry = Some(Instant::now() + if is_full { RETRY_DELAY } else { self.delay });
                 self.delay = (self.delay * 2).min(RETRY_DELAY_MAX);
                 if !(is_full && self.was_full) {
-                    tracing::warn!(%error, is_full, realm = %self.realm.id, "the search index cannot be written");
+                    tracing::warn!(%error, is_full, realm = self.realm.id.0, "the search index cannot be written");
                 }
                 self.was_full = is_full;
                 match is_full {

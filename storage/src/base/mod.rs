@@ -158,7 +158,13 @@ impl Bases {
         fs::rename(&unfinished, &path)
             .map_err(|source| StoreError::io("cannot rename", &unfinished, source))?;
         sync_folder(&self.folder)?;
-        tracing::info!(realm = %self.realm, sequence = upto, bytes = written.0, rows = written.1, "base of the journal written");
+        tracing::info!(
+            realm = self.realm.0,
+            sequence = upto,
+            bytes = written.0,
+            rows = written.1,
+            "base of the journal written"
+        );
         Ok(true)
     }
 
@@ -174,7 +180,7 @@ impl Bases {
             match self.load(log, trees, (sequence, first)) {
                 Ok(()) => return trees.load(self.realm),
                 Err(error) => {
-                    tracing::error!(realm = %self.realm, sequence, %error, "a base cannot be used");
+                    tracing::error!(realm = self.realm.0, sequence, %error, "a base cannot be used");
                     trees.clear(self.realm)?;
                     why = error.to_string();
                 }

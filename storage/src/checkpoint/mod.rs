@@ -98,7 +98,7 @@ impl Checkpoints {
     }
 
     fn remove(&self, sequence: u64, why: &str) {
-        tracing::warn!(realm = %self.realm, sequence, why, "a checkpoint cannot be used and is removed");
+        tracing::warn!(realm = self.realm.0, sequence, why, "a checkpoint cannot be used and is removed");
         if let Err(error) = file::remove(&self.folder, sequence) {
             tracing::warn!(%error, "the checkpoint could not be removed");
         }
