@@ -167,6 +167,13 @@ fn systemd_is_told_of_start_and_stop() {
     assert!(server.wait().success());
 }
 
+/// It would override `data` of the configuration file, which the operator's commands read.
+#[test]
+fn systemd_unit_sets_no_option() {
+    let unit = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/millstream.service");
+    assert!(!std::fs::read_to_string(unit).expect("the unit").contains("MILLSTREAM_"));
+}
+
 #[test]
 fn systemd_unit_is_hardened() {
     use crate::support::skip::{leave_out, not_skipped};
