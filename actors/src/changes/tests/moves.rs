@@ -29,6 +29,7 @@ fn propagate_mode_selects_moved_messages() {
 fn topic_policies_move_with_whole_topic_only() {
     use VisibilityPolicy::{Followed, Inherit, Muted, Unmuted};
     let world = World::new();
+    world.subscribe(POLONIUS, VERONA);
     let first = world.send(IAGO, VERONA, "lunch", "x");
     let second = world.send(IAGO, VERONA, "lunch", "y");
     world.set_policy(HAMLET, "lunch", Muted);
@@ -42,6 +43,18 @@ fn topic_policies_move_with_whole_topic_only() {
     }
     assert_eq!(world.policy(HAMLET, VERONA, "dinner"), Inherit, "none is more visible than muted");
     assert_eq!(world.policy(POLONIUS, VERONA, "dinner"), Unmuted);
+}
+
+#[test]
+fn who_does_not_see_a_topic_learns_nothing_of_its_move() {
+    use VisibilityPolicy::{Followed, Inherit};
+    let world = World::new();
+    let id = world.send(IAGO, VERONA, "lunch", "x");
+    // A guest who is not subscribed.
+    world.set_policy(POLONIUS, "lunch", Followed);
+    world.change(VERONA, &rename(IAGO, id, "dinner", PropagateMode::All));
+    let policies = ["lunch", "dinner"].map(|topic| world.policy(POLONIUS, VERONA, topic));
+    assert_eq!(policies, [Followed, Inherit]);
 }
 
 #[test]
