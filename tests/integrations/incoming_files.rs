@@ -2,7 +2,7 @@
 
 use super::incoming::{address_of, newest, started, with_mail};
 use crate::support::mail_sender::MailSender;
-use crate::support::{TestServer, TestUser};
+use crate::support::{ServerProcess, TestServer, TestUser};
 use serde_json::{Value, json};
 
 /// An e-mail with a text and files, given by name, type and content.
@@ -94,8 +94,11 @@ async fn attachments_without_room_are_named() {
         "{content}"
     );
     assert_eq!(files_of(&hamlet).await.len(), 1);
-    let many: Vec<String> = (0..25).map(|number| format!("{number}.txt")).collect();
-    let many: Vec<(&str, &str, &str)> = many.iter().map(|name| (name.as_str(), "text/plain", "")).collect();
+    let names: Vec<String> = (0..25).map(|number| format!("{number}.txt")).collect();
+    let many: Vec<(&str, &str, &str)> = names.iter().map(|name| (name.as_str(), "text/plain", "")).collect();
+    sender.mail(&address, &mail("one-more@acme.example", &many[..21]), "250").await;
+    let content = newest(&hamlet).await["content"].as_str().expect("a text").to_owned();
+    assert!(content.ends_with("\n(1 more attachment left out)"), "{content}");
     sender.mail(&address, &mail("b@acme.example", &many), "250").await;
     let content = newest(&hamlet).await["content"].as_str().expect("a text").to_owned();
     assert!(content.ends_with("\n(5 more attachments left out)"), "{content}");
@@ -112,6 +115,27 @@ async fn refused_mail_leaves_no_files() {
     let automatic = format!("Auto-Submitted: auto-replied\n{}", mail("a@acme.example", &file));
     sender.mail(&address, &automatic, "550").await;
     assert_eq!((files_of(&hamlet).await.len(), count(&hamlet).await), (0, 0));
+}
+
+/// So that an operator can find out why an e-mail came back.
+#[tokio::test]
+async fn refused_mail_is_in_the_log() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
+    let listen = free.expect("a port");
+    let settings = [
+        ("MILLSTREAM_LOG_FILTER", "info"),
+        ("MILLSTREAM_MAIL_INCOMING_LISTEN", &*listen.to_string()),
+        ("MILLSTREAM_MAIL_INCOMING_ADDRESS_PATTERN", "%s@mail.acme.example"),
+    ];
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &settings);
+    let mut sender = MailSender::greet(listen, "EHLO").await;
+    sender.say("MAIL FROM:<ada@acme.example>", "250").await;
+    sender.say("RCPT TO:<unknown-word@mail.acme.example>", "550").await;
+    server.wait_for_log("an e-mail was refused");
+    let log = server.log.lock().expect("the lock").clone();
+    let line = log.lines().find(|line| line.contains("an e-mail was refused")).expect("the line");
+    assert!(line.contains("ada@acme.example") && line.contains("550 5.1.1 no such address"), "{line}");
+    assert!(!line.contains("unknown-word"), "addresses are secrets: {line}");
 }
 
 #[tokio::test]

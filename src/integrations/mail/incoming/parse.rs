@@ -56,7 +56,8 @@ impl ParsedMail {
     pub fn content(&self, attachments: &[String]) -> String {
         let mut lines: String = attachments.iter().map(|line| format!("\n{line}")).collect();
         if self.left_out > 0 {
-            lines.push_str(&format!("\n({} more attachments left out)", self.left_out));
+            let word = if self.left_out == 1 { "attachment" } else { "attachments" };
+            lines.push_str(&format!("\n({} more {word} left out)", self.left_out));
         }
         if !lines.is_empty() {
             lines.insert(0, '\n');

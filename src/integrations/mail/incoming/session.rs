@@ -20,6 +20,8 @@ use tokio::time::timeout;
 const LINE_BYTES_MAX: usize = 2048;
 /// Bytes read at once.
 const READ_BYTES: usize = 16 * 1024;
+/// Characters of a sender in the log.
+const SENDER_CHARS_MAX: usize = 256;
 /// Time for a command, and for each piece of data.
 const READ_MAX: Duration = Duration::from_secs(60);
 /// Time for the data of one e-mail.
@@ -62,8 +64,8 @@ pub struct Session {
     buffer: Vec<u8>,
     is_lmtp: bool,
     has_greeted: bool,
-    /// Whether MAIL was given, and whether its sender is a bounce.
-    mail: Option<bool>,
+    /// The sender, once MAIL was given; empty for a bounce.
+    sender: Option<String>,
     recipients: Vec<Recipient>,
     errors: u32,
     mails: u32,
@@ -79,7 +81,7 @@ impl Session {
             buffer: Vec::new(),
             is_lmtp: false,
             has_greeted: false,
-            mail: None,
+            sender: None,
             recipients: Vec::new(),
             errors: 0,
             mails: 0,
@@ -132,8 +134,16 @@ impl Session {
             Request::Ehlo { .. } => self.greet(false, true),
             Request::Lhlo { .. } => self.greet(true, true),
             Request::Helo { .. } => self.greet(false, false),
-            Request::Mail { from } => self.begin(&from.address, from.size),
-            Request::Rcpt { to } => self.add_recipient(&to.address),
+            Request::Mail { from } => {
+                let answer = self.begin(&from.address, from.size);
+                self.log_refusal(&from.address, &answer);
+                answer
+            }
+            Request::Rcpt { to } => {
+                let answer = self.add_recipient(&to.address);
+                self.log_refusal(self.sender.as_deref().unwrap_or_default(), &answer);
+                answer
+            }
             Request::Rset => {
                 self.reset();
                 "250 2.0.0 ok".to_owned()
@@ -215,7 +225,7 @@ impl Session {
     }
 
     fn begin(&mut self, from: &str, size: usize) -> String {
-        if !self.has_greeted || self.mail.is_some() {
+        if !self.has_greeted || self.sender.is_some() {
             return self.error("503 5.5.1 bad sequence of commands");
         }
         if size > self.incoming.bytes_max {
@@ -224,12 +234,14 @@ impl Session {
         if self.mails >= MAILS_MAX {
             return self.error("421 4.7.0 too many e-mails in one connection");
         }
-        self.mail = Some(from.is_empty());
+        self.sender = Some(from.to_owned());
         "250 2.1.0 ok".to_owned()
     }
 
     fn add_recipient(&mut self, address: &str) -> String {
-        let Some(is_bounce) = self.mail else { return self.error("503 5.5.1 bad sequence of commands") };
+        let Some(is_bounce) = self.sender.as_ref().map(String::is_empty) else {
+            return self.error("503 5.5.1 bad sequence of commands");
+        };
         let recipients_max = if self.is_lmtp { RECIPIENTS_MAX } else { 1 };
         if self.recipients.len() >= recipients_max {
             return "452 4.5.3 too many recipients".to_owned();
@@ -250,8 +262,16 @@ impl Session {
         "250 2.1.5 ok".to_owned()
     }
 
+    /// Logs a permanent refusal (55x), after which the sender's server returns the e-mail. The recipient's address is a secret.
+    fn log_refusal(&self, sender: &str, answer: &str) {
+        if answer.starts_with("55") {
+            let sender: String = sender.chars().take(SENDER_CHARS_MAX).collect();
+            tracing::info!(sender, server = %self.peer, answer, "an e-mail was refused");
+        }
+    }
+
     fn reset(&mut self) {
-        self.mail = None;
+        self.sender = None;
         self.recipients.clear();
     }
 
@@ -268,11 +288,13 @@ impl Session {
         self.reply("354 end with a line that has a single dot").await?;
         let received = timeout(DATA_MAX, self.receive()).await.map_err(|_| End::Slow)??;
         self.mails += 1;
-        let recipients = std::mem::take(&mut self.recipients);
+        let (sender, recipients) =
+            (self.sender.take().unwrap_or_default(), std::mem::take(&mut self.recipients));
         self.reset();
         let (mail, _memory) = match received {
             Ok(received) => received,
             Err(refusal) => {
+                self.log_refusal(&sender, refusal);
                 let count = if self.is_lmtp { recipients.len() } else { 1 };
                 let refusal = vec![refusal; count].join("\r\n");
                 return self.reply(&refusal).await;
@@ -280,8 +302,9 @@ impl Session {
         };
         let mail = Arc::new(mail);
         for recipient in recipients {
-            let verdict = post(&self.incoming, recipient, mail.clone()).await;
-            self.reply(&verdict_line(&verdict)).await?;
+            let answer = verdict_line(&post(&self.incoming, recipient, mail.clone()).await);
+            self.log_refusal(&sender, &answer);
+            self.reply(&answer).await?;
         }
         Ok(())
     }
