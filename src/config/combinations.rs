@@ -6,6 +6,7 @@ use super::settings::{BlobKind, Config, MailSecurity};
 use crate::certificates::TlsProblem;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use std::net::SocketAddr;
 use std::path::Path;
 
 /// An option that is invalid because of another one.
@@ -72,9 +73,51 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     ];
     let found = rows.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
-    let found = found.chain(key_conflicts(config));
+    let found =
+        found.chain(key_conflicts(config)).chain(unused_bucket(config)).chain(missing_password(config));
+    let found = found.chain(listener_conflicts(config));
     let found = found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming));
     found.chain(https_conflict(config)).chain(cluster_conflicts(config)).collect()
+}
+
+/// A bucket without the kind of storage that uses it: files would be in the data folder.
+fn unused_bucket(Config { blobs, .. }: &Config) -> Option<Conflict> {
+    let text = "must be empty, or blobs.kind be \"s3\": without it files are in the data folder".to_owned();
+    let is_unused = blobs.kind != BlobKind::S3 && !blobs.bucket.is_empty();
+    is_unused.then_some(Conflict { option: "blobs.bucket", because: "blobs.kind", text })
+}
+
+/// The name of an entry needs its password: many directories accept a login without one as that of an unknown user.
+fn missing_password(Config { ldap, .. }: &Config) -> Option<Conflict> {
+    let text = "must not be empty, because ldap.bind_dn is set".to_owned();
+    let is_missing = !ldap.url.is_empty() && !ldap.bind_dn.is_empty() && ldap.bind_password.0.is_empty();
+    is_missing.then_some(Conflict { option: "ldap.bind_password", because: "ldap.bind_dn", text })
+}
+
+/// Two listeners cannot have the same address.
+fn listener_conflicts(config: &Config) -> Vec<Conflict> {
+    let (own, metrics, mail) =
+        (Some(config.listen), config.metrics.address(), config.mail.incoming.address());
+    let pairs = [
+        ("metrics.listen", metrics, "listen", own),
+        ("mail.incoming.listen", mail, "listen", own),
+        ("mail.incoming.listen", mail, "metrics.listen", metrics),
+    ];
+    let clashing = pairs.into_iter().filter(|(_, first, _, second)| {
+        first.zip(*second).is_some_and(|(first, second)| is_same_place(first, second))
+    });
+    let conflict = |(option, _, because, _)| {
+        let text =
+            format!("must be another address or port than {because}, which the server listens on, too");
+        Conflict { option, because, text }
+    };
+    clashing.map(conflict).collect()
+}
+
+/// Whether only one listener can have these addresses. With port 0 each has a port of its own.
+fn is_same_place(first: SocketAddr, second: SocketAddr) -> bool {
+    let is_all = first.ip().is_unspecified() || second.ip().is_unspecified();
+    first.port() == second.port() && first.port() != 0 && (is_all || first.ip() == second.ip())
 }
 
 /// Problems of the files that options name. Only a server needs the files, so only its configuration is checked so far.

@@ -229,7 +229,7 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("mail.incoming.tls_cert_file", Kind::Text),
     ("mail.incoming.tls_key_file", Kind::Text),
     ("blobs.kind", Kind::Choice(&["local", "s3"])),
-    ("blobs.bucket", Kind::Text),
+    ("blobs.bucket", Kind::Checked(super::texts::check_bucket)),
     ("blobs.endpoint", Kind::Checked(super::texts::check_service_url)),
     ("blobs.region", Kind::Text),
     ("blobs.path_style", Kind::Flag),

@@ -64,16 +64,29 @@ pub(super) fn check_not_empty(text: &str) -> Result<(), String> {
     if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(()) }
 }
 
-/// The base of links: an http or https URL without a path.
+/// The base of links: an http or https URL without a path and without a user, who would be in every link.
 pub(super) fn check_external_url(text: &str) -> Result<(), String> {
-    let is_base = |url: &Url| is_web(url) && url.path() == "/" && url.query().is_none();
-    check_url(text, is_base, "must be an address such as https://chat.example.com, without a path")
+    let has_user = |url: &Url| !url.username().is_empty() || url.password().is_some();
+    let is_base = |url: &Url| is_web(url) && url.path() == "/" && url.query().is_none() && !has_user(url);
+    check_url(
+        text,
+        is_base,
+        "must be an address such as https://chat.example.com, without a path, user or password",
+    )
 }
 
 /// The URL of an HTTP service.
 pub(super) fn check_service_url(text: &str) -> Result<(), String> {
     let is_service = |url: &Url| is_web(url) && url.query().is_none() && url.fragment().is_none();
     check_url(text, is_service, "must be an address such as https://service.example.com")
+}
+
+/// The name of a bucket, if there is one.
+pub(super) fn check_bucket(text: &str) -> Result<(), String> {
+    match text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) {
+        true => Ok(()),
+        false => Err("must be the name of a bucket: letters, digits, `-`, `_` and dots".to_owned()),
+    }
 }
 
 pub(super) fn check_ldap_url(text: &str) -> Result<(), String> {
@@ -151,6 +164,20 @@ mod tests {
         let is_filter = |text| check_ldap_filter(text).is_ok();
         assert!(is_filter("(uid={user})") && is_filter("(&(objectClass=person)(uid={user}))"));
         assert!(!is_filter("(uid=x)") && !is_filter("(uid={user}") && !is_filter(""));
+    }
+
+    #[test]
+    fn buckets_and_public_urls_are_checked() {
+        for text in ["", "files", "acme-files.eu_1"] {
+            assert!(check_bucket(text).is_ok(), "{text}");
+        }
+        for text in [" ", "a/b", "s3://files", "ä"] {
+            assert!(check_bucket(text).is_err(), "{text}");
+        }
+        assert!(check_external_url("https://chat.acme.example").is_ok());
+        for text in ["https://olga@chat.acme.example", "https://olga:x@chat.acme.example", "https://:x@a"] {
+            assert!(check_external_url(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -150,6 +150,31 @@ const PROBLEMS: &[(&str, Variables<'static>, &str)] = &[
         "millstream.toml:2: `blobs.bucket` must name a bucket, because blobs.kind is \"s3\"",
     ),
     (
+        "[blobs]\nbucket = \"files\"",
+        &[],
+        "millstream.toml:2: `blobs.bucket` must be empty, or blobs.kind be \"s3\": without it files are in the data folder",
+    ),
+    (
+        "[blobs]\nkind = \"s3\"\nbucket = \"a/b\"",
+        &[],
+        "millstream.toml:3: `blobs.bucket` must be the name of a bucket: letters, digits, `-`, `_` and dots",
+    ),
+    (
+        "[ldap]\nurl = \"ldap://ldap.acme.example\"\nsearch_base = \"dc=acme\"\nbind_dn = \"cn=reader\"",
+        &[],
+        "millstream.toml:4: `ldap.bind_password` must not be empty, because ldap.bind_dn is set",
+    ),
+    (
+        "listen = \"0.0.0.0:9991\"\n[metrics]\nlisten = \"127.0.0.1:9991\"",
+        &[],
+        "millstream.toml:3: `metrics.listen` must be another address or port than listen, which the server listens on, too",
+    ),
+    (
+        "[mail.incoming]\nlisten = \"127.0.0.1:9991\"\naddress_pattern = \"%s@mail.acme.example\"",
+        &[],
+        "millstream.toml:2: `mail.incoming.listen` must be another address or port than listen, which the server listens on, too",
+    ),
+    (
         "[cluster]\ndatabase = \"postgres://db/x\"\nnode = \"n\"\nadvertise = \"http://n\"\nlog_keep = \"7 days\"",
         &[],
         "millstream.toml:5: `cluster.shared_folder` must be set, or blobs.kind be \"s3\", because cluster.log_keep is not \"all\"",
