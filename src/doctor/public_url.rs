@@ -3,10 +3,9 @@
 
 use super::finding::Finding;
 use super::running::{ANSWER_TIME_MAX, RunningServer, health};
-use super::services::reason;
 use crate::admin::{AdminRequest, ask_within};
 use crate::config::Config;
-use crate::integrations::http_client;
+use crate::integrations::http_client::{self, reason};
 use crate::probe::Probed;
 use serde_json::Value;
 use std::net::IpAddr;

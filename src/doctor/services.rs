@@ -3,10 +3,9 @@
 use super::finding::Finding;
 use crate::config::{BlobKind, Config};
 use crate::integrations::blobs::{BlobError, BlobName, Blobs, Owner, known_name_of_folder, random_name};
-use crate::integrations::certificate_problem::certificate_problem;
-use crate::integrations::http_client;
 use crate::integrations::ldap::LdapDirectory;
 use crate::integrations::mail::smtp::Smtp;
+use crate::integrations::push_service::{PushFailure, PushService};
 use bytes::Bytes;
 use std::fmt::Display;
 use std::num::NonZeroU64;
@@ -64,30 +63,42 @@ async fn mail_within(config: &Config, test_to: Option<&str>, time_max: Duration)
     }
 }
 
-/// Whether the push service can be reached.
+/// Whether the push service can be reached, and accepts the key of this server.
 pub async fn push(config: &Config) -> Finding {
     let (what, url) = ("push", &config.push.service_url);
-    if url.is_empty() {
-        return Finding::off(what, "no push service: phones get no notifications; set push.service_url");
-    }
+    let mut settings = config.push.clone();
+    settings.request_secs_max = settings.request_secs_max.min(SERVICE_SECS_MAX);
+    let service = match PushService::new(&settings) {
+        Ok(None) => {
+            let text = "no push service: phones get no notifications; set push.service_url";
+            return Finding::off(what, text);
+        }
+        Ok(Some(service)) => service,
+        Err(error) => return Finding::problem(what, error.to_string()),
+    };
     if config.push.org_id.is_empty() || config.push.org_key.0.is_empty() {
         return Finding::problem(
             what,
             "push.org_id and push.org_key are not set, so the service refuses notifications",
         );
     }
-    let asked = async { http_client::builder(SERVICE_SECS_MAX).build()?.get(url).send().await };
-    match asked.await {
-        // Any answer shows that it is there.
-        Ok(_) => Finding::good(what, format!("{url} answers")),
-        Err(error) => {
-            let why = reason(&error);
-            Finding::problem(
-                what,
-                format!("{url} does not answer: {why}; check push.service_url and the network"),
-            )
+    let problem = match service.probe().await {
+        Ok(()) => return Finding::good(what, format!("{url} accepts push.org_id and push.org_key")),
+        Err(PushFailure::Busy { .. }) => {
+            let text = format!("{url} answers that there are too many requests; try again later");
+            return Finding::warning(what, text);
         }
-    }
+        Err(PushFailure::Unreachable(why)) => {
+            format!("{url} does not answer: {why}; check push.service_url and the network")
+        }
+        Err(PushFailure::Refused { status: 401 | 403, .. }) => {
+            format!("{url} refuses this server; check push.org_id and push.org_key")
+        }
+        Err(failure @ (PushFailure::Refused { .. } | PushFailure::Broken(_))) => {
+            format!("{url} does not answer as a push service: {failure}; check push.service_url")
+        }
+    };
+    Finding::problem(what, problem)
 }
 
 /// Whether the directory accepts the login of this server, and can be searched.
@@ -148,18 +159,6 @@ async fn try_store(config: &Config) -> Result<(), String> {
         Ok(true) => Err(BlobError::Owned.to_string()),
         Err(error) => Err(format!("its owner cannot be read: {error}")),
     }
-}
-
-/// What is wrong with a certificate, or else the innermost cause: "error sending request" alone does not help.
-pub fn reason(error: &reqwest::Error) -> String {
-    if let Some(problem) = certificate_problem(error) {
-        return problem;
-    }
-    let mut innermost: &dyn std::error::Error = error;
-    while let Some(inner) = innermost.source() {
-        innermost = inner;
-    }
-    innermost.to_string()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The common parts of HTTP requests to other servers.
 
+use super::certificate_problem::certificate_problem;
 use reqwest::{Client, ClientBuilder, redirect};
 use std::time::Duration;
 
@@ -14,6 +15,18 @@ pub fn builder(secs_max: u64) -> ClientBuilder {
         .timeout(timeout)
         // Few idle connections, to save memory.
         .pool_max_idle_per_host(4)
+}
+
+/// What is wrong with a certificate, or else the innermost cause: "error sending request" alone does not help. Without the URL.
+pub fn reason(error: &reqwest::Error) -> String {
+    if let Some(problem) = certificate_problem(error) {
+        return problem;
+    }
+    let mut innermost: &dyn std::error::Error = error;
+    while let Some(inner) = innermost.source() {
+        innermost = inner;
+    }
+    innermost.to_string()
 }
 
 /// Installs ring as the TLS provider of the process. May be called more than once.

@@ -129,9 +129,10 @@ impl PushDelivery {
 
 /// Temporary failures are retried; others need an operator.
 fn failed(failure: &PushFailure) -> Delivery {
-    match failure.is_passing() {
-        true => Delivery::failed(failure.to_string()),
-        false => Delivery::refused(failure.to_string()),
+    match failure {
+        PushFailure::Busy { retry_after_secs } => Delivery::busy(failure.to_string(), *retry_after_secs),
+        PushFailure::Unreachable(_) | PushFailure::Broken(_) => Delivery::failed(failure.to_string()),
+        PushFailure::Refused { .. } => Delivery::refused(failure.to_string()),
     }
 }
 
@@ -305,4 +306,19 @@ fn note_about(directory: &Directory, url: &str, user: &User, message: &Message) 
         conversation,
         group,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_service_sets_the_delay() {
+        let busy = failed(&PushFailure::Busy { retry_after_secs: 9 });
+        assert!(matches!(busy, Delivery::Failed { after_secs: 9, .. }));
+        let failure = failed(&PushFailure::Broken("x".to_owned()));
+        assert!(matches!(failure, Delivery::Failed { after_secs: 0, .. }));
+        let refused = failed(&PushFailure::Refused { status: 302, code: None });
+        assert!(matches!(refused, Delivery::Refused { .. }));
+    }
 }

@@ -3,11 +3,12 @@
 //! Paths and the content of encrypted notifications are those of the public documentation of the API; responses are
 //! parsed leniently.
 
-use super::http_client::{builder, read_at_most};
+use super::http_client::{builder, read_at_most, reason};
 use crate::config::Push;
 use actors::RealmHandle;
 use model::UserId;
 use model::push::{PushDevice, PushToken, PushTokenKind};
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,6 +17,9 @@ use serde_json::{Value, json};
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 /// Maximum length of an error code that is passed on, in characters.
 const CODE_LENGTH_MAX: usize = 64;
+
+/// The `realm_uuid` of no organization.
+const NO_ORGANIZATION: &str = "00000000-0000-0000-0000-000000000000";
 
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,6 +30,9 @@ pub enum PushFailure {
     /// It responded with a 5xx, or with an invalid response.
     #[error("the push service failed ({0})")]
     Broken(String),
+    /// It has too many requests (429); with the seconds until the next one may come, if it says so, else 0.
+    #[error("the push service has too many requests")]
+    Busy { retry_after_secs: u64 },
     /// It refused the request or this server.
     #[error("the push service refused ({status}{})", code.as_ref().map(|code| format!(", {code}")).unwrap_or_default())]
     Refused { status: u16, code: Option<String> },
@@ -35,8 +42,8 @@ impl PushFailure {
     /// Whether a retry may succeed.
     pub fn is_passing(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Broken(_) => true,
-            Self::Refused { status, .. } => *status == 429,
+            Self::Unreachable(_) | Self::Broken(_) | Self::Busy { .. } => true,
+            Self::Refused { .. } => false,
         }
     }
 
@@ -45,6 +52,7 @@ impl PushFailure {
         match self {
             Self::Unreachable(_) => "FAILED_TO_CONNECT_BOUNCER",
             Self::Broken(_) => "INTERNAL_SERVER_ERROR_ON_BOUNCER",
+            Self::Busy { .. } => "BAD_REQUEST",
             Self::Refused { status: 401 | 403, .. } => "ADMIN_ACTION_REQUIRED",
             Self::Refused { code, .. } => code.as_deref().unwrap_or("BAD_REQUEST"),
         }
@@ -155,6 +163,17 @@ impl PushService {
         ask(self.post("e2ee/notify").json(&body)).await
     }
 
+    /// Whether the service answers and knows this server: sends no notifications for no organization.
+    ///
+    /// # Errors
+    /// Those of a request. A refusal of its content with an error code shows that the service knows the request and the key.
+    pub async fn probe(&self) -> Result<(), PushFailure> {
+        match self.notify(NO_ORGANIZATION, &[]).await {
+            Ok(_) | Err(PushFailure::Refused { status: 400 | 404 | 422, code: Some(_) }) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
     /// Registers a legacy token.
     pub async fn register_token(&self, account: &Account, token: &PushToken) -> Result<(), PushFailure> {
         let form = [
@@ -255,13 +274,16 @@ impl SealedPush<'_> {
 /// Sends a request, and parses the response of status 200.
 async fn ask<T: for<'a> Deserialize<'a>>(request: RequestBuilder) -> Result<T, PushFailure> {
     // The text of reqwest's errors contains the URL, which is not for everyone.
-    let unreachable = |error: reqwest::Error| PushFailure::Unreachable(error.without_url().to_string());
+    let unreachable = |error: reqwest::Error| PushFailure::Unreachable(reason(&error.without_url()));
     let response = request.send().await.map_err(unreachable)?;
-    let status = response.status();
+    let (status, retry_after_secs) = (response.status(), retry_after_secs(response.headers()));
     let body = read_at_most(response, ANSWER_BYTES_MAX).await.map_err(unreachable)?;
     let body = body.ok_or_else(|| PushFailure::Broken("its answer is too long".into()))?;
     if status.is_server_error() {
         return Err(PushFailure::Broken(format!("status {}", status.as_u16())));
+    }
+    if status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(PushFailure::Busy { retry_after_secs });
     }
     if status != StatusCode::OK {
         let code = serde_json::from_slice::<Refusal>(&body).ok().and_then(|refusal| refusal.code);
@@ -272,6 +294,12 @@ async fn ask<T: for<'a> Deserialize<'a>>(request: RequestBuilder) -> Result<T, P
     }
     serde_json::from_slice(&body)
         .map_err(|error| PushFailure::Broken(format!("its answer cannot be read: {error}")))
+}
+
+/// The seconds in `Retry-After`; 0 without them. A date is not a number of seconds.
+fn retry_after_secs(headers: &HeaderMap) -> u64 {
+    let value = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    value.and_then(|value| value.trim().parse().ok()).unwrap_or_default()
 }
 
 /// Whether a code may be passed on to clients and the log, although another server sent it.
@@ -336,6 +364,15 @@ mod tests {
     }
 
     #[test]
+    fn seconds_until_the_next_request_are_read() {
+        for (value, secs) in [("120", 120), (" 7 ", 7), ("Fri, 27 Nov 2026 20:00:00 GMT", 0), ("-1", 0)] {
+            let headers = HeaderMap::from_iter([(RETRY_AFTER, value.parse().unwrap())]);
+            assert_eq!(retry_after_secs(&headers), secs, "{value}");
+        }
+        assert_eq!(retry_after_secs(&HeaderMap::new()), 0);
+    }
+
+    #[test]
     fn failures_have_client_error_codes() {
         let refused =
             |status, code: Option<&str>| PushFailure::Refused { status, code: code.map(str::to_owned) };
@@ -344,7 +381,7 @@ mod tests {
             (PushFailure::Broken("x".into()), "INTERNAL_SERVER_ERROR_ON_BOUNCER", true),
             (refused(401, Some("INVALID")), "ADMIN_ACTION_REQUIRED", false),
             (refused(403, None), "ADMIN_ACTION_REQUIRED", false),
-            (refused(429, None), "BAD_REQUEST", true),
+            (PushFailure::Busy { retry_after_secs: 9 }, "BAD_REQUEST", true),
             (refused(400, Some("REQUEST_EXPIRED")), "REQUEST_EXPIRED", false),
             (refused(400, None), "BAD_REQUEST", false),
         ];

@@ -1,8 +1,10 @@
 //! `millstream doctor`.
 
 use crate::support::ServerProcess;
+use crate::support::http_stub::{HttpStub, StubReply};
+use crate::support::phone::service_url;
 use crate::support::smtp::{SmtpBehavior, SmtpServer};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -137,6 +139,35 @@ async fn running_server_and_its_mail_server_are_examined() {
     let health = server.anonymous().get("/health", &[]).header("X-Millstream-Probe", "x").await;
     assert!(health.body.get("probe").is_none(), "{:?}", health.body);
     server.terminate();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn push_service_must_accept_the_key() {
+    let (folder, mut service) = (folder(), HttpStub::start().await);
+    let url = service_url(&service);
+    let settings = [
+        ("MILLSTREAM_PUSH_SERVICE_URL", url.as_str()),
+        ("MILLSTREAM_PUSH_ORG_ID", "acme"),
+        ("MILLSTREAM_PUSH_ORG_KEY", "secret-of-acme"),
+    ];
+    let refused = r#"{"result":"error","code":"INVALID_ZULIP_SERVER"}"#;
+    for (reply, state, text) in [
+        (StubReply::json(&json!({ "result": "success" })), "ok", "accepts push.org_id"),
+        (StubReply::Status(400, r#"{"result":"error","code":"BAD_REQUEST"}"#), "ok", "accepts push.org_id"),
+        (StubReply::Status(401, refused), "problem", "check push.org_id and push.org_key"),
+        (StubReply::Status(429, "{}"), "warning", "try again later"),
+        (StubReply::Status(501, ""), "problem", "does not answer as a push service"),
+        (StubReply::Status(404, "<p>a page</p>"), "problem", "does not answer as a push service"),
+        (StubReply::Ok("<p>a page</p>".to_owned()), "problem", "does not answer as a push service"),
+    ] {
+        service.reply_next(reply);
+        let (_, findings) = tokio::task::block_in_place(|| examine(&folder.data, &[], &settings));
+        let found = find(&findings, "push");
+        assert!(found.0 == state && found.1.contains(text), "{state}: {found:?}");
+        let request = service.next_request().await;
+        assert_eq!(request.path, "/api/v1/remotes/push/e2ee/notify");
+        assert_eq!(request.json()["push_requests"], json!([]), "nothing is sent to phones");
+    }
 }
 
 #[test]

@@ -44,8 +44,10 @@ pub enum Delivery {
     Dropped {
         why: String,
     },
+    /// It failed for now; the next attempt is not before `after_secs` from now.
     Failed {
         why: String,
+        after_secs: u64,
     },
     /// It failed permanently: another attempt would fail, too.
     Refused {
@@ -78,7 +80,12 @@ impl Delivery {
 
     /// A temporary failure.
     pub fn failed(why: impl Into<String>) -> Self {
-        Self::Failed { why: why.into() }
+        Self::Failed { why: why.into(), after_secs: 0 }
+    }
+
+    /// A temporary failure of a service that wants no request for some seconds. The longest delay of retries is not exceeded.
+    pub fn busy(why: impl Into<String>, after_secs: u64) -> Self {
+        Self::Failed { why: why.into(), after_secs }
     }
 
     /// A permanent failure without a follow-up.

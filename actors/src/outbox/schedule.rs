@@ -145,6 +145,11 @@ pub(super) fn wait_millis(tries: u32, chance: u64) -> u64 {
     whole - chance % (whole / 2)
 }
 
+/// The delay in milliseconds if the service asked for some seconds without requests: at most the longest delay.
+pub(super) fn wait_at_least(after_secs: u64, wait_millis: u64) -> u64 {
+    wait_millis.max(after_secs.saturating_mul(1000).min(WAIT_MILLIS_MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +227,15 @@ mod tests {
         schedule.retry(JobId(1), Timestamp(100), 50);
         assert_eq!(schedule.begin(Timestamp(149)), None);
         assert_eq!(schedule.begin(Timestamp(150)), Some((JobId(1), 2)));
+    }
+
+    #[test]
+    fn services_may_ask_for_a_longer_delay() {
+        for (after_secs, wait_millis, expected) in
+            [(0, 1_500, 1_500), (1, 1_500, 1_500), (60, 1_500, 60_000), (u64::MAX, 1_500, WAIT_MILLIS_MAX)]
+        {
+            assert_eq!(wait_at_least(after_secs, wait_millis), expected);
+        }
     }
 
     #[test]

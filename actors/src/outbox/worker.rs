@@ -2,7 +2,7 @@
 
 use super::delivery::{Delivery, DeliveryAttempt};
 use super::job::JobEnd;
-use super::schedule::{Schedule, first_attempt, wait_millis};
+use super::schedule::{Schedule, first_attempt, wait_at_least, wait_millis};
 use super::threads::DeliveryThreads;
 use crate::handle::RealmHandle;
 use crate::shard::Committer;
@@ -148,10 +148,10 @@ impl Worker {
                 count(&job, "dropped");
                 (JobOutcome::Dropped { why }, None, true)
             }
-            Delivery::Failed { why } => {
+            Delivery::Failed { why, after_secs } => {
                 count(&job, "failed");
                 if self.overdue_millis(job.id) < self.outside.options.give_up_secs.saturating_mul(1000) {
-                    return self.try_later(&job, tries, &why);
+                    return self.try_later(&job, tries, &why, after_secs);
                 }
                 (JobOutcome::GaveUp { why }, None, false)
             }
@@ -170,9 +170,9 @@ impl Worker {
         }
     }
 
-    fn try_later(&self, job: &Job, tries: u32, why: &str) {
+    fn try_later(&self, job: &Job, tries: u32, why: &str, after_secs: u64) {
         // Without randomness, delays are merely regular.
-        let wait_millis = wait_millis(tries, getrandom::u64().unwrap_or_default());
+        let wait_millis = wait_at_least(after_secs, wait_millis(tries, getrandom::u64().unwrap_or_default()));
         tracing::warn!(
             job = %job.id,
             about = job.task.description(),

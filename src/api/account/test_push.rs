@@ -137,6 +137,6 @@ fn answer_of(failure: &PushFailure) -> ApiError {
             Code::INTERNAL_SERVER_ERROR_ON_BOUNCER,
             "Internal server error on Zulip push notification service, retry later.",
         ),
-        PushFailure::Refused { .. } => admin_action_required(),
+        PushFailure::Busy { .. } | PushFailure::Refused { .. } => admin_action_required(),
     }
 }
