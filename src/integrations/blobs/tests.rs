@@ -2,6 +2,7 @@
 
 use super::*;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 fn blobs(folder: &Path) -> Blobs {
     Blobs::in_folder(folder.join("blobs"), true).unwrap()
