@@ -383,7 +383,7 @@ fn move_messages(state: &mut State, effects: &mut Effects, moving: Moving, ids: 
     effects.touched.extend(moved.first());
     emit_move(state, &before, effects, id, &moved, from);
     if !is_same_topic && !leaves_some {
-        migrate_policies(state, (from, &old_topic), (to, &goal), goal_has_messages);
+        migrate_policies(state, (&before, &moved), ((from, &old_topic), (to, &goal)), goal_has_messages);
     }
     // Moving part of a topic starts a new topic; moving all of it renames the topic.
     let is_resolve = to == from && is_toggle(&old_topic, &goal);
@@ -444,15 +444,15 @@ fn emit_move(
     }
 }
 
-/// A policy follows the messages; if the new topic has messages, the more visible policy wins.
+/// A policy follows the messages that its user could read; if the new topic has messages, the more visible policy wins.
 fn migrate_policies(
     state: &mut State,
-    from: (ChannelIndex, &str),
-    to: (ChannelIndex, &str),
+    (before, moved): (&State, &[u64]),
+    (from, to): ((ChannelIndex, &str), (ChannelIndex, &str)),
     has_messages: bool,
 ) {
     let visibility = |policy: u8| [1, 0, 2, 3][usize::from(policy)];
-    for who in 0..PEOPLE.len() {
+    for who in (0..PEOPLE.len()).filter(|who| moved.iter().any(|one| before.reads(*who, *one))) {
         let (old, new) = (state.policy(who, from.0, from.1), state.policy(who, to.0, to.1));
         if old == INHERIT && new == INHERIT {
             continue;

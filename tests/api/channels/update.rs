@@ -339,7 +339,11 @@ async fn update_channel_notice_in_empty_topic() {
 
 /// The newest notice to the channel as HTML.
 async fn newest_notice(person: &TestUser, channel: &Channel) -> String {
-    let messages = person.messages(json!([["channel", channel.id], ["topic", "channel events"]])).await;
+    let narrow = json!([
+        {"operator": "channel", "operand": channel.id},
+        {"operator": "topic", "operand": "channel events"},
+    ]);
+    let messages = person.messages(narrow).await;
     messages.last().expect("a notice")["content"].as_str().expect("HTML").to_owned()
 }
 
