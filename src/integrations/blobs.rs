@@ -6,12 +6,15 @@
 pub mod backups;
 #[cfg(feature = "cluster")]
 pub mod copy;
+mod error;
 pub mod exports;
 mod folder;
 mod folder_writer;
 mod health;
+mod name;
 mod owner;
 pub mod pictures;
+mod problem;
 mod reader;
 mod s3;
 #[cfg(feature = "cluster")]
@@ -20,11 +23,13 @@ pub mod sweep;
 pub mod uploads;
 pub mod writer;
 
+pub use error::BlobError;
+pub use name::{BlobName, random_name};
 pub use owner::{Owner, known_name_of_folder};
 pub use reader::CHUNK_BYTES;
 
 use super::block_writer::Durability;
-use crate::config::{BlobKind, BlobSettings};
+use crate::config::{BlobKind, BlobSettings, Config};
 use bytes::Bytes;
 use folder::Folder;
 use futures_util::stream::BoxStream;
@@ -33,111 +38,18 @@ use health::{FilesHealth, Operation};
 use model::Timestamp;
 use object_store::aws::AmazonS3;
 use object_store::local::LocalFileSystem;
-use object_store::path::Path as StorePath;
 use object_store::{ObjectStore, ObjectStoreExt};
-use s3::{Retries, problem_text};
+use owner::name_of_folder;
+use s3::Retries;
 use std::fmt;
 use std::fs::Permissions;
-use std::io::ErrorKind;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
-const NAME_BYTES: usize = 16;
-
-/// Why a file could not be stored or read.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum BlobError {
-    #[error("there is no such file")]
-    Missing,
-    /// The folder or service failed. Contains no keys.
-    #[error("files cannot be stored or read: {0}")]
-    Store(String),
-    #[error("the disk for files is full: {0}")]
-    Full(String),
-    /// The bucket has the files of another data folder or cluster, which would be deleted as unused.
-    #[error(
-        "the bucket belongs to another data folder or cluster, so files are neither stored nor deleted; choose another bucket, or, \
-         if nothing else uses this one any more, delete its object `owner`"
-    )]
-    Owned,
-}
-
-impl From<object_store::Error> for BlobError {
-    fn from(error: object_store::Error) -> Self {
-        match error {
-            object_store::Error::NotFound { source, .. } if !is_missing_bucket(&*source) => Self::Missing,
-            other if is_full(&other) => Self::Full(problem_text(&other)),
-            other => Self::Store(problem_text(&other)),
-        }
-    }
-}
-
-impl From<std::io::Error> for BlobError {
-    fn from(error: std::io::Error) -> Self {
-        match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Self::Full(error.to_string()),
-            _ => Self::Store(error.to_string()),
-        }
-    }
-}
-
-impl BlobError {
-    /// The error of a write. If a write misses something, it is the folder or bucket itself.
-    fn of_write(error: object_store::Error) -> Self {
-        match error {
-            missing @ object_store::Error::NotFound { .. } => Self::Store(problem_text(&missing)),
-            other => other.into(),
-        }
-    }
-}
-
-/// S3 responds with 404 for a missing bucket as for a missing object; only the body distinguishes them.
-fn is_missing_bucket(source: &(dyn std::error::Error + 'static)) -> bool {
-    causes(source).any(|cause| cause.to_string().contains("NoSuchBucket"))
-}
-
-fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
-    let kinds =
-        causes(error).filter_map(|cause| cause.downcast_ref::<std::io::Error>()).map(std::io::Error::kind);
-    kinds.into_iter().any(|kind| matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded))
-}
-
-/// An error and its causes, the outermost first.
-fn causes<'e>(
-    error: &'e (dyn std::error::Error + 'static),
-) -> impl Iterator<Item = &'e (dyn std::error::Error + 'static)> {
-    std::iter::successors(Some(error), |error| error.source())
-}
-
-/// The name of a file: folders and a last part, of letters, digits, `-`, `_` and dots, without `..`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct BlobName(String);
-
-impl BlobName {
-    /// Parses a name; none if it is invalid.
-    pub fn parse(text: &str) -> Option<Self> {
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-        let is_part = |part: &str| !part.is_empty() && !part.starts_with('.') && part.bytes().all(is_plain);
-        (text.len() <= 512 && text.split('/').all(is_part)).then(|| Self(text.to_owned()))
-    }
-
-    /// The name as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    fn path(&self) -> StorePath {
-        StorePath::from(self.0.as_str())
-    }
-}
-
-/// A random name for a new file.
-pub fn random_name() -> Result<String, BlobError> {
-    let mut bytes = [0; NAME_BYTES];
-    getrandom::fill(&mut bytes).map_err(|error| BlobError::Store(error.to_string()))?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
+/// The name of all servers whose data is temporary.
+const TEMPORARY: &str = "temporary data";
 
 /// A file that is being read.
 pub struct Blob {
@@ -198,6 +110,24 @@ impl Blobs {
         let folder = Some(Folder { path: folder, durability });
         let (streaming, health) = (store.clone(), Arc::new(FilesHealth::new()));
         Ok(Self { store, streaming, signer: None, folder, owner: None, health })
+    }
+
+    /// Opens the configured store for a server, or for a command that changes its files. `cluster` is the name of the cluster
+    /// that it is a node of; `is_durable` is false for temporary data only.
+    ///
+    /// # Errors
+    /// Those of [`Blobs::open`], and `Store` if the data folder can have no name.
+    pub fn open_owned(config: &Config, cluster: Option<&str>, is_durable: bool) -> Result<Self, BlobError> {
+        let blobs = Self::open(&config.blobs, config.files(), is_durable)?;
+        if config.blobs.kind == BlobKind::Local {
+            return Ok(blobs);
+        }
+        let owner = match cluster {
+            Some(cluster) => format!("cluster {cluster}"),
+            None if is_durable => name_of_folder(&config.data)?,
+            None => TEMPORARY.to_owned(),
+        };
+        Ok(blobs.owned_by(Owner::new(owner)))
     }
 
     /// The same files, which only `owner` may change if they are in a bucket.
@@ -282,6 +212,30 @@ impl Blobs {
             Ok(BlobName::parse(meta.location.as_ref()).map(|name| KnownBlob { name, written }))
         });
         known.boxed()
+    }
+
+    /// Whether the newest read or the newest change failed, less than five minutes ago.
+    pub fn is_failing(&self) -> bool {
+        self.health.is_failing(Instant::now())
+    }
+
+    /// Records how a request ended.
+    fn record<T>(&self, operation: Operation, outcome: Result<T, BlobError>) -> Result<T, BlobError> {
+        match &outcome {
+            Ok(_) => self.health.set(operation, None),
+            Err(error) => self.health.add_failure(operation, error, Instant::now()),
+        }
+        outcome
+    }
+
+    /// Records whether a file was found, and later whether its bytes can be read.
+    fn record_read(&self, found: Result<Blob, BlobError>) -> Result<Blob, BlobError> {
+        let Blob { size, bytes } = self.record(Operation::Read, found)?;
+        let health = self.health.clone();
+        let bytes = bytes.inspect_err(move |error| {
+            health.add_failure(Operation::Read, error, Instant::now());
+        });
+        Ok(Blob { size, bytes: bytes.boxed() })
     }
 }
 

@@ -1,7 +1,6 @@
 //! Whether the files can be stored and read: for `GET /health`, and for the metric that an alert counts.
 
-use super::{Blob, BlobError, Blobs};
-use futures_util::{StreamExt, TryStreamExt};
+use super::error::BlobError;
 use metrics::counter;
 use parking_lot::Mutex;
 use std::time::{Duration, Instant};
@@ -31,7 +30,8 @@ impl FilesHealth {
         Self::default()
     }
 
-    fn set(&self, operation: Operation, failed: Option<Instant>) {
+    /// Records a success, or when a request failed.
+    pub fn set(&self, operation: Operation, failed: Option<Instant>) {
         let place = match operation {
             Operation::Read => 0,
             Operation::Change => 1,
@@ -39,7 +39,8 @@ impl FilesHealth {
         self.failed.lock()[place] = failed;
     }
 
-    fn add_failure(&self, operation: Operation, error: &BlobError, now: Instant) {
+    /// Records how a request failed.
+    pub fn add_failure(&self, operation: Operation, error: &BlobError, now: Instant) {
         match error {
             // The store has answered.
             BlobError::Missing => self.set(operation, None),
@@ -50,39 +51,10 @@ impl FilesHealth {
         }
     }
 
-    fn is_failing(&self, now: Instant) -> bool {
+    /// Whether the newest read or the newest change failed, less than five minutes ago.
+    pub fn is_failing(&self, now: Instant) -> bool {
         let failed = *self.failed.lock();
         failed.iter().flatten().any(|failed| now.saturating_duration_since(*failed) < FAILURE_VALID)
-    }
-}
-
-impl Blobs {
-    /// Whether the newest read or the newest change failed, less than five minutes ago.
-    pub fn is_failing(&self) -> bool {
-        self.health.is_failing(Instant::now())
-    }
-
-    /// Records how a request ended.
-    pub(super) fn record<T>(
-        &self,
-        operation: Operation,
-        outcome: Result<T, BlobError>,
-    ) -> Result<T, BlobError> {
-        match &outcome {
-            Ok(_) => self.health.set(operation, None),
-            Err(error) => self.health.add_failure(operation, error, Instant::now()),
-        }
-        outcome
-    }
-
-    /// Records whether a file was found, and later whether its bytes can be read.
-    pub(super) fn record_read(&self, found: Result<Blob, BlobError>) -> Result<Blob, BlobError> {
-        let Blob { size, bytes } = self.record(Operation::Read, found)?;
-        let health = self.health.clone();
-        let bytes = bytes.inspect_err(move |error| {
-            health.add_failure(Operation::Read, error, Instant::now());
-        });
-        Ok(Blob { size, bytes: bytes.boxed() })
     }
 }
 

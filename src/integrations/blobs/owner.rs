@@ -5,9 +5,10 @@
 //! written by the first that changes something. A data folder's name is in its file `bucket-owner`, which neither a restored
 //! folder has, nor a copy that was made while a server ran: the original may still be in use.
 
-use super::{BlobError, BlobName, Blobs, random_name};
-use crate::config::{BlobKind, Config};
+use super::error::BlobError;
+use super::name::random_name;
 use actors::BUCKET_OWNER_FILE;
+use object_store::path::Path as StorePath;
 use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutOptions};
 use std::fs;
 use std::io::{ErrorKind, Write};
@@ -16,8 +17,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::NamedTempFile;
 
 const OBJECT: &str = "owner";
-/// The name of all servers whose data is temporary.
-const TEMPORARY: &str = "temporary data";
 /// Longest content of the object in bytes.
 const OBJECT_BYTES_MAX: u64 = 1_024;
 
@@ -59,7 +58,7 @@ impl Owner {
     /// Makes the bucket this owner's, unless another one is faster; returns the owner.
     async fn take(&self, store: &dyn ObjectStore) -> Result<String, BlobError> {
         let options = PutOptions { mode: PutMode::Create, ..PutOptions::default() };
-        match store.put_opts(&object().path(), format!("{}\n", self.name).into(), options).await {
+        match store.put_opts(&object(), format!("{}\n", self.name).into(), options).await {
             Ok(_) | Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
             Err(error) => return Err(BlobError::of_write(error)),
         }
@@ -72,13 +71,13 @@ impl Owner {
     }
 }
 
-fn object() -> BlobName {
-    BlobName(OBJECT.to_owned())
+fn object() -> StorePath {
+    StorePath::from(OBJECT)
 }
 
 /// The owner of a bucket; none if no one has changed anything there.
 async fn owner_in(store: &dyn ObjectStore) -> Result<Option<String>, BlobError> {
-    let found = match store.get(&object().path()).await.map_err(BlobError::from) {
+    let found = match store.get(&object()).await.map_err(BlobError::from) {
         Ok(found) if found.meta.size <= OBJECT_BYTES_MAX => found,
         Ok(_) => return Ok(Some(String::new())),
         Err(BlobError::Missing) => return Ok(None),
@@ -86,26 +85,6 @@ async fn owner_in(store: &dyn ObjectStore) -> Result<Option<String>, BlobError> 
     };
     let bytes = found.bytes().await.map_err(BlobError::from)?;
     Ok(Some(String::from_utf8_lossy(&bytes).trim().to_owned()))
-}
-
-impl Blobs {
-    /// Opens the configured store for a server, or for a command that changes its files. `cluster` is the name of the cluster
-    /// that it is a node of; `is_durable` is false for temporary data only.
-    ///
-    /// # Errors
-    /// Those of [`Blobs::open`], and `Store` if the data folder can have no name.
-    pub fn open_owned(config: &Config, cluster: Option<&str>, is_durable: bool) -> Result<Self, BlobError> {
-        let blobs = Self::open(&config.blobs, config.files(), is_durable)?;
-        if config.blobs.kind == BlobKind::Local {
-            return Ok(blobs);
-        }
-        let owner = match cluster {
-            Some(cluster) => format!("cluster {cluster}"),
-            None if is_durable => name_of_folder(&config.data)?,
-            None => TEMPORARY.to_owned(),
-        };
-        Ok(blobs.owned_by(Owner::new(owner)))
-    }
 }
 
 /// The name that a data folder has; none before its server used a bucket.
@@ -122,7 +101,7 @@ pub fn known_name_of_folder(data: &Path) -> Result<Option<String>, BlobError> {
 }
 
 /// The name of a data folder, which gets a random one if it has none.
-fn name_of_folder(data: &Path) -> Result<String, BlobError> {
+pub(super) fn name_of_folder(data: &Path) -> Result<String, BlobError> {
     if let Some(name) = known_name_of_folder(data)? {
         return Ok(name);
     }
@@ -156,7 +135,7 @@ mod tests {
         owner("a").check(&store).await.unwrap();
         assert!(matches!(owner("b").check(&store).await, Err(BlobError::Owned)));
         assert!(owner("b").is_other(&store).await.unwrap());
-        store.delete(&object().path()).await.unwrap();
+        store.delete(&object()).await.unwrap();
         owner("b").check(&store).await.unwrap();
         first.check(&store).await.unwrap();
         first.forget();

@@ -1,6 +1,7 @@
 //! Files in a folder. The same with S3 is in `tests/compat`.
 
 use super::*;
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
