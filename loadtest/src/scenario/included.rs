@@ -27,6 +27,7 @@ pub const INCLUDED: &[(&str, &str)] = &[
     ("hot_channel", include_str!("../../scenarios/hot_channel.json")),
     ("organizations", include_str!("../../scenarios/organizations.json")),
     ("send_channels", include_str!("../../scenarios/send_channels.json")),
+    ("send_half", include_str!("../../scenarios/send_half.json")),
     ("send_history", include_str!("../../scenarios/send_history.json")),
     ("send_history_most", include_str!("../../scenarios/send_history_most.json")),
     ("send_subscribers", include_str!("../../scenarios/send_subscribers.json")),
