@@ -73,6 +73,29 @@ async fn poll_from_registered_last_event_id() {
 }
 
 #[tokio::test]
+async fn many_large_events_come_in_several_answers() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let mut queue = hamlet.register().modern().events(&["message"]).await;
+    // 100 KB of HTML each.
+    let content = ":tada: ".repeat(1428);
+    let mut sent = Vec::new();
+    for _ in 0..30 {
+        sent.push(iago.send_direct(&[&hamlet], &content).await);
+    }
+    let mut received = Vec::new();
+    let mut answers = 0;
+    while received.len() < sent.len() {
+        let events = queue.now().await;
+        assert!(!events.is_empty() && events.len() < sent.len(), "{} events", events.len());
+        received.extend(events.iter().map(|event| event["message"]["id"].as_u64().expect("an id")));
+        answers += 1;
+    }
+    assert_eq!(received, sent);
+    assert!(answers >= 2, "{answers}");
+}
+
+#[tokio::test]
 async fn poll_is_held_until_an_event_arrives() {
     let t = TestServer::start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);

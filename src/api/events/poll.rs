@@ -3,7 +3,7 @@
 //! Ten thousand polls wait at once, so a waiting poll holds little: the handle and the queue's record.
 
 use super::register::narrow::parse_narrow;
-use crate::api::wire::event::EventWriter;
+use crate::api::wire::event::{ANSWER_BYTES_MAX, EventWriter};
 use crate::http::{ApiError, App, Caller, Envelope, Fields, FromFields, HandlerResult, Params};
 use actors::{Delivered, Polled, RealmHandle};
 use model::{ClientCapabilities, EventKinds, QueueId, QueueOptions, QueueRecord};
@@ -87,7 +87,7 @@ fn answer(
     events: &[Delivered],
     with_queue: bool,
 ) -> HandlerResult {
-    let mut envelope = Envelope::with_capacity(events.len() * EVENT_BYTES + 64);
+    let mut envelope = Envelope::with_capacity((events.len() * EVENT_BYTES).min(ANSWER_BYTES_MAX) + 64);
     let out = envelope.open_field("events");
     if events.is_empty() {
         out.extend_from_slice(b"[]");

@@ -69,12 +69,18 @@ use subscription::Subscription;
 use user_group::UserGroupEvent;
 use writer::{ANY, OWN, Target, finish};
 
+/// Bytes of events in one answer, from which on no further ones are written: the client asks for the rest with the id of the
+/// last one. An answer above the share of an account would be refused, again and again.
+pub const ANSWER_BYTES_MAX: usize = 2 << 20;
+
 impl EventWriter<'_> {
-    /// Writes a list of events. Consecutive changes of the same flag are merged into one event.
+    /// Writes the first events of a list, at least one and as many as fit into an answer. Consecutive changes of the same flag are
+    /// merged into one event.
     pub fn push_all(&self, out: &mut Vec<u8>, events: &[Delivered]) {
+        let start = out.len();
         out.push(b'[');
         let mut rest = events;
-        while !rest.is_empty() {
+        while !rest.is_empty() && out.len() - start < ANSWER_BYTES_MAX {
             if rest.len() < events.len() {
                 out.push(b',');
             }
