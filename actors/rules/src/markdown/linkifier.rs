@@ -12,6 +12,9 @@ use super::url_template::{TemplateError, UrlTemplate};
 /// Largest compiled pattern in bytes, so that one setting cannot take the server's memory.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
+/// Bytes of a compiled pattern times its groups, twice: for each state, a search keeps where each group begins and ends.
+const GROUP_BYTES_MAX: usize = 2 << 20;
+
 /// Bytes in which a pattern remembers what it has seen of texts; it is slower, and not wrong, when they are used up.
 const CACHE_BYTES_MAX: usize = 256 << 10;
 
@@ -47,7 +50,8 @@ pub enum LinkifierError {
 pub struct Linkifier {
     pattern: Regex,
     template: UrlTemplate,
-    /// Places of the pattern at which a match can be at the same time: each byte of a text costs as many steps.
+    /// Places of the pattern at which a match can be at the same time, also those that read nothing: each byte of a text costs as
+    /// many steps.
     places: u64,
 }
 
@@ -97,8 +101,11 @@ impl Linkifier {
         RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build()?;
         let places = 1 + regex_syntax::parse(pattern).map_or(u64::MAX, |parsed| places(&parsed));
         let around = format!(r#"(?:\A|[\s\p{{Z}}'"(,:<])(?P<{OUTER}>{pattern})(?:\z|[^\p{{L}}\p{{N}}])"#);
+        let groups =
+            regex_syntax::parse(&around).map_or(0, |parsed| parsed.properties().explicit_captures_len());
+        let bytes_max = PATTERN_BYTES_MAX.min(GROUP_BYTES_MAX / (2 * (groups + 1)));
         let mut builder = RegexBuilder::new(&around);
-        let pattern = builder.size_limit(PATTERN_BYTES_MAX).dfa_size_limit(CACHE_BYTES_MAX).build()?;
+        let pattern = builder.size_limit(bytes_max).dfa_size_limit(CACHE_BYTES_MAX).build()?;
         let template = UrlTemplate::parse(url_template)?;
         let is_group = |name: &&str| pattern.capture_names().flatten().any(|group| group == *name);
         match template.variables().filter(|name| !is_group(name)).min() {
@@ -160,20 +167,18 @@ impl Linkifier {
     }
 }
 
-/// The places of a pattern at which a match can be at the same time.
+/// The places of a pattern at which a match can be at the same time. What reads nothing is a place, too: a search visits it.
 fn places(pattern: &Hir) -> u64 {
     match pattern.kind() {
-        HirKind::Empty | HirKind::Look(_) => 0,
+        HirKind::Empty | HirKind::Look(_) | HirKind::Class(_) => 1,
         HirKind::Literal(literal) => literal.0.len() as u64,
-        HirKind::Class(_) => 1,
         HirKind::Repetition(repetition) => {
             let times = repetition.max.unwrap_or(repetition.min).max(1);
-            places(&repetition.sub).saturating_mul(u64::from(times))
+            places(&repetition.sub).saturating_mul(u64::from(times)).saturating_add(1)
         }
-        HirKind::Capture(capture) => places(&capture.sub),
-        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
-            parts.iter().map(places).fold(0, u64::saturating_add)
-        }
+        HirKind::Capture(capture) => places(&capture.sub).saturating_add(2),
+        HirKind::Concat(parts) => parts.iter().map(places).fold(0, u64::saturating_add),
+        HirKind::Alternation(parts) => parts.iter().map(places).fold(1, u64::saturating_add),
     }
 }
 
@@ -237,9 +242,11 @@ mod tests {
 
     #[test]
     fn work_does_not_depend_on_the_pattern() {
+        let boundaries = format!(r"(?P<id>[ab](?:{}[ab é]?){{5}}%dc)", r"\b".repeat(100));
         for (pattern, text) in [
             (r"(?P<id>[ab](?:[ab ]*a[ab ]{200}z1)?)", " a b".repeat(2_500)),
             (r"(?P<id>[ab]*a[ab]{400}%dc)", "ab".repeat(10_000)),
+            (boundaries.as_str(), " a".repeat(5_000)),
         ] {
             let linkifier = Linkifier::new(pattern, "/{id}").unwrap();
             let mut budget = LinkifierBudget::of_text();
@@ -248,6 +255,10 @@ mod tests {
             assert!(count as u64 * WINDOW_BYTES as u64 <= WORK_MAX / 200, "{count} links of {pattern}");
             assert_eq!(linkifier.matches(&text, &mut budget).len(), 0);
         }
+        let many_groups = format!(r"(?P<id>[ab](?:{}[ab é]?){{25}}%dc)", "()".repeat(400));
+        assert!(matches!(Linkifier::new(&many_groups, "/{id}"), Err(LinkifierError::Pattern(_))));
+        let usual = r"(?P<org>[\w-]+)/(?P<repo>[\w.-]+)#(?P<id>\d+)(?:@(?P<commit>[0-9a-f]{7,40}))?";
+        assert!(Linkifier::new(usual, "/{org}/{repo}/{id}").is_ok());
         let mut budget = LinkifierBudget::of_text();
         let linkifier = Linkifier::new(r"#(?P<id>\d+)", "/{id}").unwrap();
         assert_eq!(linkifier.matches(&"#1 ".repeat(1_000), &mut budget).len(), 1_000);
