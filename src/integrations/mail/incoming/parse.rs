@@ -4,8 +4,8 @@ use super::address::Options;
 use super::html::to_markdown;
 use super::nested::{MAIL_TYPE, is_attached_mail, without_nested};
 use super::quotes::{without_footer, without_quotes};
-use mail_parser::{HeaderName, HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
-use memchr::memmem;
+use mail_parser::{HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use memchr::{memchr, memmem};
 use rules::content::CONTENT_LENGTH_MAX;
 use rules::text::{cut, without_bad_characters};
 
@@ -17,6 +17,8 @@ const NO_BODY: &str = "(No email body)";
 const TRUNCATED: &str = "\n[message truncated]";
 /// Bytes of the headers, each of which takes many times its size once it is parsed.
 const HEAD_BYTES_MAX: usize = 256 << 10;
+/// Lines that could be headers or begin parts, each of which takes many times its size once it is parsed.
+const HEADERS_MAX: usize = 200_000;
 /// Attachments that become files; of more, the message has the number.
 const FILES_MAX: usize = 20;
 /// Longest `Message-ID`, in characters.
@@ -72,8 +74,8 @@ impl ParsedMail {
 pub enum Unreadable {
     NotMail,
     NoText,
-    /// More headers than any e-mail has.
-    LongHead,
+    /// More headers or parts than any e-mail has.
+    TooManyHeaders,
 }
 
 /// Reads an e-mail. Blocks for as long as parsing takes.
@@ -81,15 +83,18 @@ pub enum Unreadable {
 /// # Errors
 /// Data that is no e-mail, has neither a plain nor an HTML text, or has too long a head.
 pub fn parse(bytes: &[u8], options: Options) -> Result<ParsedMail, Unreadable> {
-    if memmem::find(bytes, b"\r\n\r\n").unwrap_or(bytes.len()) > HEAD_BYTES_MAX {
-        return Err(Unreadable::LongHead);
+    let head = &bytes[..memmem::find(bytes, b"\r\n\r\n").map_or(bytes.len(), |end| end + 4)];
+    if head.len() > HEAD_BYTES_MAX || headers_max(bytes) > HEADERS_MAX {
+        return Err(Unreadable::TooManyHeaders);
     }
-    let bytes = without_nested(bytes);
-    let mail = parser().parse(&*bytes).filter(|mail| !mail.headers().is_empty());
-    let mail = mail.ok_or(Unreadable::NotMail)?;
-    let subject = mail.subject().unwrap_or_default();
+    let flat = without_nested(bytes);
+    let head = MessageParser::new().parse_headers(head).filter(|mail| !mail.headers().is_empty());
+    let head = head.ok_or(Unreadable::NotMail)?;
+    let mail = parser().parse(&*flat).ok_or(Unreadable::NotMail)?;
+    let source = Source { original: bytes, flat: &flat };
+    let subject = head.subject().unwrap_or_default();
     let includes_quotes = options.includes_quotes || is_forwarded(subject);
-    let mut body = body(&mail, includes_quotes, options.prefers_html).ok_or(Unreadable::NoText)?;
+    let mut body = body(&mail, source, includes_quotes, options.prefers_html).ok_or(Unreadable::NoText)?;
     body.retain(|point| point != '\0');
     if !options.includes_footer {
         body = without_footer(&body);
@@ -97,24 +102,55 @@ pub fn parse(bytes: &[u8], options: Options) -> Result<ParsedMail, Unreadable> {
     if body.trim().is_empty() {
         body = NO_BODY.to_owned();
     }
-    let preamble = if options.shows_sender { format!("From: {}\n", sender(&mail)) } else { String::new() };
-    let files: Vec<MailFile> = mail.attachments().filter_map(file).take(FILES_MAX).collect();
+    let preamble = if options.shows_sender { format!("From: {}\n", sender(&head)) } else { String::new() };
+    let files: Vec<MailFile> =
+        mail.attachments().filter_map(|part| file(part, source)).take(FILES_MAX).collect();
     let left_out = mail.attachment_count().saturating_sub(files.len());
-    let message_id = mail.message_id().map(|id| id.chars().take(MESSAGE_ID_CHARS_MAX).collect());
-    let (topic, is_automatic) = (topic(subject), is_automatic(&mail));
+    let message_id = head.message_id().map(|id| id.chars().take(MESSAGE_ID_CHARS_MAX).collect());
+    let (topic, is_automatic) = (topic(subject), is_automatic(&head));
     Ok(ParsedMail { topic, preamble, body, files, left_out, message_id, is_automatic })
 }
 
-/// Parses the headers that are used; the others stay as they are.
+/// At least as many headers and parts as an e-mail has: each header has a line with a colon, each part begins behind hyphens.
+fn headers_max(mail: &[u8]) -> usize {
+    let has_sign = |line: &[u8]| memchr(b':', line).is_some() || memmem::find(line, b"--").is_some();
+    mail.split(|byte| *byte == b'\n').filter(|line| has_sign(line)).count()
+}
+
+/// Parses the contents. The headers of parts that are not about their contents are not read.
 fn parser() -> MessageParser {
-    let parser = MessageParser::new().with_mime_headers().header_text(HeaderName::Subject);
-    parser.header_address(HeaderName::From).header_id(HeaderName::MessageId).default_header_raw()
+    MessageParser::new().with_mime_headers().default_header_ignore()
+}
+
+/// An e-mail as it came, and as it was parsed: with the same positions.
+#[derive(Clone, Copy)]
+struct Source<'m> {
+    original: &'m [u8],
+    flat: &'m [u8],
+}
+
+impl Source<'_> {
+    /// A part as it came, if that is not what was parsed: with the headers that were parsed, and its own contents.
+    fn part(self, part: &MessagePart<'_>) -> Option<MessagePart<'static>> {
+        let (head, body) = (part.raw_header_offset() as usize, part.raw_body_offset() as usize);
+        let contents = body..part.raw_end_offset() as usize;
+        let original = self.original.get(contents.clone())?;
+        if self.flat.get(contents)? == original {
+            return None;
+        }
+        let alone = [self.flat.get(head..body)?, original].concat();
+        parser().parse(&alone)?.parts.into_iter().next().map(MessagePart::into_owned)
+    }
 }
 
 /// The text: the plain part, or the HTML part where that is preferred or alone.
-fn body(mail: &Message<'_>, includes_quotes: bool, prefers_html: bool) -> Option<String> {
+fn body(mail: &Message<'_>, source: Source<'_>, includes_quotes: bool, prefers_html: bool) -> Option<String> {
     let part = |ids: &[u32], find: fn(&PartType<'_>) -> Option<String>| {
-        ids.iter().filter_map(|id| mail.part(*id)).find_map(|part| find(&part.body))
+        let mut parts = ids.iter().filter_map(|id| mail.part(*id));
+        parts.find_map(|part| match source.part(part) {
+            Some(original) => find(&original.body),
+            None => find(&part.body),
+        })
     };
     let plain = part(&mail.text_body, |body| match body {
         PartType::Text(text) => Some(text.replace("\r\n", "\n")),
@@ -145,14 +181,18 @@ fn sender(mail: &Message<'_>) -> String {
 }
 
 /// An attachment that has a name.
-fn file(part: &MessagePart<'_>) -> Option<MailFile> {
+fn file(part: &MessagePart<'_>, source: Source<'_>) -> Option<MailFile> {
     let name: String = part.attachment_name()?.chars().filter(|point| !point.is_control()).collect();
     let name: String = name.chars().take(NAME_CHARS_MAX).collect();
     let content_type = part.content_type().and_then(|kind| match (kind.ctype(), kind.subtype()?) {
         (kind, subtype) if is_attached_mail(kind, subtype) => Some(MAIL_TYPE.to_owned()),
         (kind, subtype) => Some(format!("{kind}/{subtype}")),
     });
-    (!name.trim().is_empty()).then(|| MailFile { name, content_type, bytes: part.contents().to_vec() })
+    (!name.trim().is_empty()).then(|| MailFile {
+        name,
+        content_type,
+        bytes: source.part(part).as_ref().unwrap_or(part).contents().to_vec(),
+    })
 }
 
 /// Whether a program wrote it, by the headers of RFC 3834 and older ones.
@@ -257,6 +297,22 @@ mod tests {
     }
 
     #[test]
+    fn contents_are_what_was_sent() {
+        let text = "The Content-Type: text/html (see the docs) and (b) digest;\n\nContent-Type: message/rfc822 (more)";
+        assert_eq!(parsed(&format!("Subject: x\n\n{text}\n")).content(&[]), text);
+        let encoded = text.replace('=', "=3D").replace("html", "ht=6Dl");
+        let quoted = format!("Subject: x\nContent-Transfer-Encoding: quoted-printable\n\n{encoded}\n");
+        assert_eq!(parsed(&quoted).content(&[]), text);
+        let inner = "Content-Type: multipart/mixed; boundary=y\n\n--y\nContent-Type: message/rfc822\n\nSubject: z\n\nz\n--y--";
+        let mail = parsed(&format!(
+            "Subject: x\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\n{text}\n--x\n\
+             Content-Type: message/rfc822; name=\"a.eml\"\n\n{inner}\n--x--\n",
+        ));
+        assert_eq!(mail.content(&[]), text);
+        assert_eq!(String::from_utf8_lossy(&mail.files[0].bytes), inner.replace('\n', "\r\n"));
+    }
+
+    #[test]
     fn options_change_the_text() {
         let mail = "From: Ada <ada@a.example>\r\nSubject: x\r\nContent-Type: multipart/alternative; boundary=y\r\n\r\n--y\r\n\
                     Content-Type: text/plain\r\n\r\nplain\r\n--\r\nfoot\r\n--y\r\nContent-Type: text/html\r\n\r\n<b>html</b>\r\n--y--\r\n";
@@ -301,7 +357,9 @@ mod tests {
         assert_eq!(parsed("Subject: x\n\n").content(&[]), NO_BODY);
         assert_eq!(parse(b"", Options::default()), Err(Unreadable::NotMail));
         let long = format!("Subject: x\r\n{}\r\nx", "A:b\r\n".repeat(HEAD_BYTES_MAX / 4));
-        assert_eq!(parse(long.as_bytes(), Options::default()), Err(Unreadable::LongHead));
+        assert_eq!(parse(long.as_bytes(), Options::default()), Err(Unreadable::TooManyHeaders));
+        let lines = format!("Subject: x\r\n\r\n{}", "--\r\n".repeat(HEADERS_MAX));
+        assert_eq!(parse(lines.as_bytes(), Options::default()), Err(Unreadable::TooManyHeaders));
     }
 
     proptest! {

@@ -68,7 +68,7 @@ fn parse_accepted(bytes: &[u8], options: Options) -> Result<ParsedMail, Refusal>
     let mail = parse(bytes, options).map_err(|error| match error {
         Unreadable::NotMail => Refusal::Mail("this is not an e-mail"),
         Unreadable::NoText => Refusal::Mail("the e-mail has no text"),
-        Unreadable::LongHead => Refusal::Mail("the headers of the e-mail are longer than 256 KB"),
+        Unreadable::TooManyHeaders => Refusal::Mail("the e-mail has too many headers or parts"),
     })?;
     if mail.is_automatic {
         return Err(Refusal::Mail("e-mails of programs are not accepted"));
