@@ -97,7 +97,8 @@ impl DataFolder {
             Some(instance) => instance.is_live_copy(path)?,
             None => false,
         };
-        if is_live_copy {
+        // Also of a copy whose original was stopped: it may be started again.
+        if instance.as_ref().map(|instance| instance.is_copy(path)).transpose()?.unwrap_or(false) {
             forget_bucket(path)?;
         }
         recover_renewed(&path.join("state"))?;

@@ -21,8 +21,8 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 const FILE: &str = "instance";
-/// The name of the folder in the bucket that has its uploaded files. The server makes it; a copy that was made while it ran loses
-/// it, because the original may still be in use.
+/// The name of the folder in the bucket that has its uploaded files. The server makes it; a copy loses it, because the
+/// original may still be in use.
 pub const BUCKET_OWNER: &str = "bucket-owner";
 const FIRST_LINE: &str = "millstream instance 1";
 
@@ -65,9 +65,14 @@ impl Instance {
         self.is_running
     }
 
+    /// Whether the folder is a copy of the one that a server used.
+    pub fn is_copy(&self, folder: &Path) -> Result<bool, StoreError> {
+        Ok(self.file != identity(folder)?)
+    }
+
     /// Whether the folder is a copy that was made while a server used the original.
     pub fn is_live_copy(&self, folder: &Path) -> Result<bool, StoreError> {
-        Ok(self.is_running && self.file != identity(folder)?)
+        Ok(self.is_running && self.is_copy(folder)?)
     }
 
     /// Rejects journals that end before a frame that they are known to have had.
@@ -115,6 +120,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn copies_own_no_bucket() {
+        let folder = tempfile::tempdir().unwrap();
+        let (own, copy) = (folder.path().join("own"), folder.path().join("copy"));
+        drop(crate::DataFolder::open(&own, 1, [7; 32]).unwrap());
+        Instance::write(&own, false, &BTreeMap::new()).unwrap();
+        fs::write(own.join(BUCKET_OWNER), "a\n").unwrap();
+        fs::create_dir_all(copy.join("journal")).unwrap();
+        for name in ["format", "secret", "secret.fingerprint", FILE, BUCKET_OWNER] {
+            fs::copy(own.join(name), copy.join(name)).unwrap();
+        }
+        for (path, keeps) in [(&own, true), (&copy, false)] {
+            drop(crate::DataFolder::open(path, 1, [7; 32]).unwrap());
+            assert_eq!(path.join(BUCKET_OWNER).exists(), keeps);
+        }
+    }
+
+    #[test]
     fn copies_of_running_folders_are_recognized() {
         let folder = tempfile::tempdir().unwrap();
         let (own, copy) = (folder.path().join("own"), folder.path().join("copy"));
@@ -128,6 +150,7 @@ mod tests {
             fs::copy(own.join(FILE), copy.join(FILE)).unwrap();
             assert!(!Instance::read(&own).unwrap().is_live_copy(&own).unwrap());
             assert_eq!(Instance::read(&copy).unwrap().is_live_copy(&copy).unwrap(), is_running);
+            assert!(Instance::read(&copy).unwrap().is_copy(&copy).unwrap());
         }
         let instance = Instance::read(&own).unwrap();
         assert!(instance.check(&frames).is_ok());

@@ -3,7 +3,7 @@
 //!
 //! The object `owner` has the name of the data folder or cluster that may write and delete; others may only read. It is
 //! written by the first that changes something. A data folder's name is in its file `bucket-owner`, which neither a restored
-//! folder has, nor a copy that was made while a server ran: the original may still be in use.
+//! folder has nor a copy: the original may still be in use.
 
 use super::error::BlobError;
 use super::name::random_name;
