@@ -79,13 +79,18 @@ impl Thumbnails {
         if blob.size == 0 { Err(ThumbnailError::NotAnImage) } else { Ok(blob) }
     }
 
-    /// Waits until the thumbnail is made, by this request or another one.
+    /// Waits until the thumbnail is made, by this request or another one. First it waits for the turn of its client: whoever asked
+    /// earlier, and has much work waiting, holds up no one else.
     async fn made(
         &self,
         (source, target): (BlobName, BlobName),
         format: ThumbnailFormat,
         client: Holder,
     ) -> Outcome {
+        let turn = self.turns.wait(client).await?;
+        if !matches!(self.blobs.get(&target).await, Err(BlobError::Missing)) {
+            return Ok(());
+        }
         let mut outcome = {
             let mut flights = self.flights.lock();
             match flights.get(&target) {
@@ -94,11 +99,12 @@ impl Thumbnails {
                     let (done, flight) = watch::channel(None);
                     flights.insert(target.clone(), flight.clone());
                     // It continues also if this client disconnects, because others may wait for it.
-                    let maker = self.clone();
+                    let (maker, turn) = (self.clone(), turn);
                     actix_rt::spawn(async move {
-                        let outcome = maker.make((source, &target), format, client).await;
+                        let outcome = maker.make(source, &target, format).await;
                         maker.flights.lock().remove(&target);
                         done.send_replace(Some(outcome));
+                        drop(turn);
                     });
                     flight
                 }
@@ -110,13 +116,7 @@ impl Thumbnails {
         }
     }
 
-    async fn make(
-        &self,
-        (source, target): (BlobName, &BlobName),
-        format: ThumbnailFormat,
-        client: Holder,
-    ) -> Outcome {
-        let _turn = self.turns.wait(client).await?;
+    async fn make(&self, source: BlobName, target: &BlobName, format: ThumbnailFormat) -> Outcome {
         // Only now is the image read: those that wait take no memory.
         let permit = self.work.acquire_permit().await?;
         let bytes = read_image(&self.blobs, &source).await?;
