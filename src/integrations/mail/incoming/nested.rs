@@ -56,7 +56,7 @@ fn end_of_type(mail: &[u8], start: usize) -> usize {
     start + (0..rest.len()).find(|at| ends(*at)).unwrap_or(rest.len())
 }
 
-/// Replaces the types between two positions, and what would begin a comment within them.
+/// Replaces the types between two positions, and ends them where a comment begins.
 fn close_types(flat: &mut Cow<'_, [u8]>, start: usize, end: usize) {
     for at in start..end {
         let left = &flat[at..end];
@@ -65,7 +65,7 @@ fn close_types(flat: &mut Cow<'_, [u8]>, start: usize, end: usize) {
         if is_opened {
             flat.to_mut()[at..at + CLOSED.len()].copy_from_slice(CLOSED);
         } else if left[0] == b'(' {
-            flat.to_mut()[at] = b'x';
+            flat.to_mut()[at] = b';';
         }
     }
 }
@@ -92,7 +92,7 @@ mod tests {
                 "Content-Type: multipart/digest; boundary=digest",
                 "Content-Type: multipart/x-mail; boundary=digest",
             ),
-            ("--x Content-Type: message/(a;b)rfc822", "--x Content-Type: message/xa;b)rfc822"),
+            ("--x Content-Type: message/(a;b)rfc822", "--x Content-Type: message/;a;b)rfc822"),
             ("Content-Type: x:\n message/rfc822", "Content-Type: x:\n message/x-mail"),
         ] {
             assert_eq!(closed(mail), expected);

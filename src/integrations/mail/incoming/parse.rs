@@ -300,6 +300,8 @@ mod tests {
     fn contents_are_what_was_sent() {
         let text = "The Content-Type: text/html (see the docs) and (b) digest;\n\nContent-Type: message/rfc822 (more)";
         assert_eq!(parsed(&format!("Subject: x\n\n{text}\n")).content(&[]), text);
+        let commented = format!("Subject: x\nContent-Type: text/plain (as written)\n\n{text}\n");
+        assert_eq!(parsed(&commented).content(&[]), text);
         let encoded = text.replace('=', "=3D").replace("html", "ht=6Dl");
         let quoted = format!("Subject: x\nContent-Transfer-Encoding: quoted-printable\n\n{encoded}\n");
         assert_eq!(parsed(&quoted).content(&[]), text);
