@@ -24,9 +24,9 @@ const WINDOW_BYTES: usize = 512;
 /// Longest match that is found in every case, in bytes.
 const MATCH_BYTES_MAX: usize = 250;
 
-/// Work of all linkifiers for one text, in bytes read times places of the pattern: at worst some 100 ms. A pattern of ten places
-/// finds 1,500 matches, and 40 such patterns read the longest message.
-const WORK_MAX: u64 = 8_000_000;
+/// Work of all linkifiers for one text, in bytes read times places of the pattern: at worst some 200 ms. A pattern of ten places
+/// finds 3,000 matches, and 40 such patterns read the longest message.
+const WORK_MAX: u64 = 16_000_000;
 
 /// Name of the group around the linkifier's pattern, between the allowed surrounding characters.
 const OUTER: &str = "linkifier_outer";
@@ -245,8 +245,8 @@ mod tests {
         let boundaries = format!(r"(?P<id>[ab](?:{}[ab é]?){{5}}%dc)", r"\b".repeat(100));
         for (pattern, text) in [
             (r"(?P<id>[ab](?:[ab ]*a[ab ]{200}z1)?)", " a b".repeat(2_500)),
-            (r"(?P<id>[ab]*a[ab]{400}%dc)", "ab".repeat(10_000)),
-            (boundaries.as_str(), " a".repeat(5_000)),
+            (r"(?P<id>[ab]*a[ab]{400}%dc)", "ab".repeat(20_000)),
+            (boundaries.as_str(), " a".repeat(20_000)),
         ] {
             let linkifier = Linkifier::new(pattern, "/{id}").unwrap();
             let mut budget = LinkifierBudget::of_text();
