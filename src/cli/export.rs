@@ -1,6 +1,6 @@
 //! `millstream export`: an organization as an archive in Zulip's format.
 
-use super::data::DataArgs;
+use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use super::offline::{no_answer, with_folder};
 use super::progress::Bar;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// The archive to write, such as acme.tar.gz; it must not exist
     #[arg(long, value_name = "FILE")]

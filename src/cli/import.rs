@@ -1,13 +1,13 @@
 //! `millstream import`: an organization from another server.
 
-use super::data::{DataArgs, Output};
+use super::data::{DataArgs, Output, subdomain};
 use super::error::CliError;
 use super::offline::with_folder;
 use super::print::print_text;
 use super::progress::Bar;
 use crate::admin::Answer;
 use crate::config::Config;
-use crate::integrations::blobs::Blobs;
+use crate::integrations::blobs::{BlobError, Blobs};
 use crate::transfer::slack::{SlackRequest, prepare};
 use crate::transfer::unpack;
 use crate::transfer::zulip::{ImportRequest, Imported, Progress, Source, import};
@@ -57,7 +57,7 @@ pub struct TargetArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "", hide_default_value = true)]
+    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     subdomain: String,
     /// Name of the organization (default: that of the export)
     #[arg(long, value_name = "NAME")]
@@ -194,6 +194,10 @@ fn import_into(
     let imported = with_folder(config, true, async |server| {
         let blobs = Blobs::open_owned(config, server.cluster_name(), true)
             .map_err(|error| CliError::Refused(error.to_string()))?;
+        // Before anything is written.
+        if blobs.is_of_another().await.map_err(|error| CliError::Refused(error.to_string()))? {
+            return Err(CliError::Refused(BlobError::Owned.to_string()));
+        }
         run_import(&server, &blobs, source, request).await
     });
     // What an interrupted import needs is kept.

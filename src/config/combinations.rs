@@ -26,7 +26,7 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     let idle = format!("must not be less than queues.idle_secs ({})", queues.idle_secs);
     let delivery = format!("must be less than outbox.delivery_secs_max ({})", outbox.delivery_secs_max);
     // The condition, the option, the option that makes it invalid, and the text.
-    let rows: [(bool, &'static str, &'static str, &str); 8] = [
+    let rows: [(bool, &'static str, &'static str, &str); 7] = [
         (
             !login.password && !is_ldap,
             "login.password",
@@ -59,12 +59,6 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
             "must be an address such as \"Acme <chat@acme.example>\", because mail.host is set",
         ),
         (
-            !mail.user.is_empty() && mail.password.0.is_empty(),
-            "mail.password",
-            "mail.user",
-            "must not be empty, because mail.user is set",
-        ),
-        (
             is_s3 && blobs.bucket.is_empty(),
             "blobs.bucket",
             "blobs.kind",
@@ -73,8 +67,7 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     ];
     let found = rows.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
-    let found =
-        found.chain(key_conflicts(config)).chain(unused_bucket(config)).chain(missing_password(config));
+    let found = found.chain(key_conflicts(config)).chain(unused_bucket(config));
     let found = found.chain(listener_conflicts(config));
     let found = found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming));
     found.chain(https_conflict(config)).chain(cluster_conflicts(config)).collect()
@@ -87,11 +80,16 @@ fn unused_bucket(Config { blobs, .. }: &Config) -> Option<Conflict> {
     is_unused.then_some(Conflict { option: "blobs.bucket", because: "blobs.kind", text })
 }
 
-/// The name of an entry needs its password: many directories accept a login without one as that of an unknown user.
-fn missing_password(Config { ldap, .. }: &Config) -> Option<Conflict> {
-    let text = "must not be empty, because ldap.bind_dn is set".to_owned();
-    let is_missing = !ldap.url.is_empty() && !ldap.bind_dn.is_empty() && ldap.bind_password.0.is_empty();
-    is_missing.then_some(Conflict { option: "ldap.bind_password", because: "ldap.bind_dn", text })
+/// Names need their passwords: many directories accept a login without one as that of an unknown user.
+fn missing_passwords(Config { ldap, mail, .. }: &Config) -> impl Iterator<Item = Conflict> {
+    let of_ldap = !ldap.url.is_empty() && !ldap.bind_dn.is_empty() && ldap.bind_password.0.is_empty();
+    let of_mail = !mail.user.is_empty() && mail.password.0.is_empty();
+    let rows = [(of_ldap, "ldap.bind_password", "ldap.bind_dn"), (of_mail, "mail.password", "mail.user")];
+    let missing = rows.into_iter().filter(|(is_missing, ..)| *is_missing);
+    missing.map(|(_, option, because)| {
+        let text = format!("must not be empty, because {because} is set");
+        Conflict { option, because, text }
+    })
 }
 
 /// Two listeners cannot have the same address.
@@ -120,8 +118,9 @@ fn is_same_place(first: SocketAddr, second: SocketAddr) -> bool {
     first.port() == second.port() && first.port() != 0 && (is_all || first.ip() == second.ip())
 }
 
-/// Problems of the files that options name. Only a server needs the files, so only its configuration is checked so far.
-pub fn file_conflicts(config: &Config) -> Vec<Conflict> {
+/// Problems of passwords, and of the files that options name. Only a server needs them, and passwords may be in its environment
+/// alone, so only its configuration is checked so far.
+pub fn server_conflicts(config: &Config) -> Vec<Conflict> {
     let https = config.tls.has_files().then(|| config.tls.files());
     let mail = Some(&config.mail.incoming).filter(|mail| mail.has_files()).and_then(IncomingMail::files);
     let certificates = https.into_iter().chain(mail).filter_map(|files| {
@@ -129,7 +128,7 @@ pub fn file_conflicts(config: &Config) -> Vec<Conflict> {
         let because = if option == files.cert_option { files.key_option } else { files.cert_option };
         Some(Conflict { option, because, text })
     });
-    certificates.chain(authority_conflict(config)).collect()
+    certificates.chain(authority_conflict(config)).chain(missing_passwords(config)).collect()
 }
 
 /// A node of a cluster needs a name and an address, and drops no frames.

@@ -2,7 +2,7 @@
 //!
 //! All problems are reported at once, each with the place where the option was set.
 
-use super::combinations::{Conflict, conflicts, file_conflicts};
+use super::combinations::{Conflict, conflicts, server_conflicts};
 use super::options::{Kind, OPTIONS, kind_of};
 use super::problem::{ConfigError, Origin, Problem};
 use super::settings::{Config, DEFAULT_TOML, OptionValues};
@@ -40,7 +40,7 @@ pub struct Sources<'a> {
 
 impl Config {
     /// Loads the configuration of a process from a file, the environment and flags. The files of certificates that it names
-    /// are not read: commands beside a server do not need them.
+    /// are not read, and passwords may be missing: commands beside a server do not need them.
     ///
     /// # Errors
     /// All problems, each with its place.
@@ -59,7 +59,7 @@ impl Config {
     /// # Errors
     /// All problems, each with its place.
     pub fn of_server(sources: &Sources<'_>) -> Result<Self, ConfigError> {
-        Options::load(sources)?.finish(file_conflicts)
+        Options::load(sources)?.finish(server_conflicts)
     }
 }
 

@@ -160,11 +160,6 @@ const PROBLEMS: &[(&str, Variables<'static>, &str)] = &[
         "millstream.toml:3: `blobs.bucket` must be the name of a bucket: letters, digits, `-`, `_` and dots",
     ),
     (
-        "[ldap]\nurl = \"ldap://ldap.acme.example\"\nsearch_base = \"dc=acme\"\nbind_dn = \"cn=reader\"",
-        &[],
-        "millstream.toml:4: `ldap.bind_password` must not be empty, because ldap.bind_dn is set",
-    ),
-    (
         "listen = \"0.0.0.0:9991\"\n[metrics]\nlisten = \"127.0.0.1:9991\"",
         &[],
         "millstream.toml:3: `metrics.listen` must be another address or port than listen, which the server listens on, too",
@@ -355,5 +350,26 @@ fn external_url_must_be_http() {
     for url in ["chat.example.com", "ftp://chat.example.com", "https://chat.example.com/zulip", "https://"] {
         let error = load(url).unwrap_err().to_string();
         assert!(error.starts_with("flag: `external_url` must be an address"), "{error}");
+    }
+}
+
+#[test]
+fn only_servers_need_passwords() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("millstream.toml");
+    let ldap =
+        "[ldap]\nurl = \"ldap://ldap.acme.example\"\nsearch_base = \"dc=acme\"\nbind_dn = \"cn=reader\"\n";
+    let mail = "[mail]\nhost = \"mail.acme.example\"\nfrom = \"Acme <chat@acme.example>\"\nuser = \"chat\"\n";
+    for (text, option) in [(ldap, "ldap.bind_password"), (mail, "mail.password")] {
+        std::fs::write(&path, text).unwrap();
+        assert!(
+            Config::load(Some(&path), [], Overrides::default()).is_ok(),
+            "a backup beside the server needs none"
+        );
+        let error = Config::of_server(&Sources { file: Some(&path), ..Sources::default() }).unwrap_err();
+        assert!(error.to_string().contains(option), "{error}");
+        let environment = vec![(variable(option), "secret".to_owned())];
+        let with_password = Sources { file: Some(&path), environment, ..Sources::default() };
+        assert!(Config::of_server(&with_password).is_ok());
     }
 }
