@@ -79,8 +79,8 @@ impl Thumbnails {
         if blob.size == 0 { Err(ThumbnailError::NotAnImage) } else { Ok(blob) }
     }
 
-    /// Waits until the thumbnail is made, by this request or another one. First it waits for the turn of its client: whoever asked
-    /// earlier, and has much work waiting, holds up no one else.
+    /// Waits until the thumbnail is made, by this request or another one. First it waits for the turn of its client, so that
+    /// a client that asked earlier, and has much work waiting, holds up no other.
     async fn made(
         &self,
         (source, target): (BlobName, BlobName),
