@@ -25,7 +25,7 @@ const WINDOW_BYTES: usize = 512;
 const MATCH_BYTES_MAX: usize = 250;
 
 /// Work of all linkifiers for one text, in bytes read times places of the pattern: at worst some 200 ms. A pattern of ten places
-/// finds 3,000 matches, and 40 such patterns read the longest message.
+/// finds 3,000 matches, and 80 such patterns read the longest message.
 const WORK_MAX: u64 = 16_000_000;
 
 /// Name of the group around the linkifier's pattern, between the allowed surrounding characters.
