@@ -65,7 +65,7 @@ fn taken(
     let is_server = match (running, holder) {
         (RunningServer::None, _) => false,
         (RunningServer::Silent | RunningServer::Answering(_), Some(holder)) => holder.uses(data),
-        // A process of another user cannot be examined; the server may say that it listens elsewhere.
+        // A process of another user cannot be examined; the server may say that it listens at another address.
         (RunningServer::Answering(Some(at)), None) if option == LISTEN => at.address.port() == address.port(),
         (RunningServer::Silent | RunningServer::Answering(_), None) => true,
     };

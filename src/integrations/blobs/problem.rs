@@ -44,9 +44,9 @@ fn connection_text(failure: &HttpError) -> String {
 
 /// What an answer with an error means; none if the text is about something else.
 fn answer_text(text: &str) -> Option<String> {
-    const ELSEWHERE: &str = "the service is elsewhere: check the endpoint and the region";
+    const WRONG_ENDPOINT: &str = "the service is elsewhere: check the endpoint and the region";
     if text.starts_with(REDIRECT_TEXT) {
-        return Some(ELSEWHERE.to_owned());
+        return Some(WRONG_ENDPOINT.to_owned());
     }
     let (status, content) = match (text.strip_prefix(STATUS_TEXT), text.strip_prefix(CONTENT_TEXT)) {
         (Some(rest), _) => (rest.split(' ').next()?.trim_end_matches(':').parse::<u16>().ok()?, rest),
@@ -60,7 +60,7 @@ fn answer_text(text: &str) -> Option<String> {
         (401 | 403, _) => "the key has no right to this",
         (404, _) => "the service has no such bucket or file",
         (429 | 503, _) | (_, Some("SlowDown")) => "the service is busy or not available",
-        (300..=399, _) => ELSEWHERE,
+        (300..=399, _) => WRONG_ENDPOINT,
         (200 | 500..=599, _) => "the service failed",
         _ => "the service refuses the request",
     };

@@ -98,12 +98,13 @@ impl Linkifier {
     /// Compiles a linkifier.
     pub fn new(pattern: &str, url_template: &str) -> Result<Self, LinkifierError> {
         // Compiled alone first: a pattern such as `a)(b` must not become valid inside the group.
-        RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build()?;
-        let places = 1 + regex_syntax::parse(pattern).map_or(u64::MAX, |parsed| places(&parsed));
+        let alone = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build()?;
+        let places =
+            regex_syntax::parse(pattern).map_or(u64::MAX, |parsed| places(&parsed).saturating_add(1));
         let around = format!(r#"(?:\A|[\s\p{{Z}}'"(,:<])(?P<{OUTER}>{pattern})(?:\z|[^\p{{L}}\p{{N}}])"#);
-        let groups =
-            regex_syntax::parse(&around).map_or(0, |parsed| parsed.properties().explicit_captures_len());
-        let bytes_max = PATTERN_BYTES_MAX.min(GROUP_BYTES_MAX / (2 * (groups + 1)));
+        // Its own groups, and that around it.
+        let groups = alone.captures_len() + 1;
+        let bytes_max = PATTERN_BYTES_MAX.min(GROUP_BYTES_MAX / (2 * groups));
         let mut builder = RegexBuilder::new(&around);
         let pattern = builder.size_limit(bytes_max).dfa_size_limit(CACHE_BYTES_MAX).build()?;
         let template = UrlTemplate::parse(url_template)?;
