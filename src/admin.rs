@@ -24,6 +24,6 @@ pub use execute::execute;
 pub use export_stream::{ExportStream, Part};
 pub use exports::{export_done, send_export};
 pub use find::find_realm;
-pub use request::{AccountName, AdminRequest, NewAccount, Permission, RoleName, UserName, WantedExport};
+pub use request::{AccountName, AdminRequest, ExportOptions, NewAccount, Permission, RoleName, UserName};
 pub use since::Since;
 pub use socket::{AnswerSender, ControlSocket, Pending, SOCKET_NAME, ask, ask_within};

@@ -16,7 +16,7 @@ use crate::config::Config;
 
 /// What is only done on request, because it reaches further or leaves something behind.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct OptionalChecks {
     /// The address that a test e-mail is sent to.
     pub test_mail_to: Option<String>,
     /// The time server that the clock is compared with.
@@ -24,7 +24,7 @@ pub struct Wanted {
 }
 
 /// Makes all checks, one after the other, and shows each finding as soon as it is known. Nothing stays changed.
-pub async fn examine(config: &Config, wanted: &Wanted, show: impl FnMut(&Finding)) -> Vec<Finding> {
+pub async fn examine(config: &Config, wanted: &OptionalChecks, show: impl FnMut(&Finding)) -> Vec<Finding> {
     let mut findings = Findings { show, all: Vec::new() };
     findings.add(folder::access(config));
     findings.add(folder::format(config));

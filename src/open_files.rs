@@ -20,9 +20,9 @@ pub struct OpenFiles {
     wanted: u64,
 }
 
-/// What a limit is enough for.
+/// How many connections a limit of open files is enough for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Enough {
+pub enum Capacity {
     /// All connections that the configuration allows.
     All,
     /// Fewer, but many connections.
@@ -44,12 +44,12 @@ impl OpenFiles {
     }
 
     /// What the limit is enough for.
-    pub fn enough(self) -> Enough {
+    pub fn capacity(self) -> Capacity {
         match self.connections() {
-            _ if self.limit >= self.wanted => Enough::All,
-            CONNECTIONS_GOOD.. => Enough::Good,
-            CONNECTIONS_MIN.. => Enough::Few,
-            0.. => Enough::No,
+            _ if self.limit >= self.wanted => Capacity::All,
+            CONNECTIONS_GOOD.. => Capacity::Good,
+            CONNECTIONS_MIN.. => Capacity::Few,
+            0.. => Capacity::No,
         }
     }
 
@@ -81,9 +81,9 @@ pub fn raise(config: &Config) {
         false => limit,
     };
     let files = OpenFiles { limit, wanted };
-    match files.enough() {
-        Enough::All | Enough::Good => tracing::debug!(limit, "the limit of open files is high enough"),
-        Enough::Few | Enough::No => {
+    match files.capacity() {
+        Capacity::All | Capacity::Good => tracing::debug!(limit, "the limit of open files is high enough"),
+        Capacity::Few | Capacity::No => {
             tracing::warn!(limit, "the limit of open files is low: {}", files.advice())
         }
     }
@@ -96,15 +96,15 @@ mod tests {
     #[test]
     fn limits_are_judged_by_connections() {
         for (limit, enough) in [
-            (100_256, Enough::All),
-            (4_256, Enough::Good),
-            (4_255, Enough::Few),
-            (1_024, Enough::Few),
-            (256, Enough::No),
-            (64, Enough::No),
+            (100_256, Capacity::All),
+            (4_256, Capacity::Good),
+            (4_255, Capacity::Few),
+            (1_024, Capacity::Few),
+            (256, Capacity::No),
+            (64, Capacity::No),
         ] {
             let files = OpenFiles { limit, wanted: 100_256 };
-            assert_eq!(files.enough(), enough, "{limit}");
+            assert_eq!(files.capacity(), enough, "{limit}");
         }
         let advice = OpenFiles { limit: 64, wanted: 100_256 }.advice();
         assert!(advice.starts_with("64 files may be open, enough for about 0 connections; run "), "{advice}");

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use std::net::IpAddr;
 use subtle::ConstantTimeEq;
 
-/// The header of a request with the word.
+/// The header of a probe, which has the token.
 pub const PROBE_HEADER: &str = "x-millstream-probe";
-/// The word by which a server recognizes the request of its own operator; new with each start.
+/// The token by which a server recognizes the request of its own operator; new with each start.
 pub struct Probe(String);
 
-/// What arrived with such a request.
+/// What arrived with a probe.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Probed {
+pub struct ProbeReport {
     /// The other end of the connection: the proxy, if there is one.
     pub peer: Option<IpAddr>,
     /// The address that counts as the client's.
@@ -22,19 +22,19 @@ pub struct Probed {
 }
 
 impl Probe {
-    /// A random word.
+    /// A random token.
     pub fn new() -> Self {
-        // Without randomness no word is right.
+        // Without randomness no token is valid.
         Self(actors::login::random_name().unwrap_or_default())
     }
 
-    /// The word of this start.
-    pub fn word(&self) -> &str {
+    /// The token of this start.
+    pub fn token(&self) -> &str {
         &self.0
     }
 
-    /// Whether a header has the word.
-    pub fn is_right(&self, given: &[u8]) -> bool {
+    /// Whether a header has the token.
+    pub fn is_valid(&self, given: &[u8]) -> bool {
         !self.0.is_empty() && given.ct_eq(self.0.as_bytes()).into()
     }
 }
@@ -50,10 +50,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_word_is_right() {
+    fn only_the_own_token_is_valid() {
         let probe = Probe::new();
-        assert!(probe.is_right(probe.word().as_bytes()));
-        assert!(!probe.is_right(b"") && !probe.is_right(Probe::new().word().as_bytes()));
-        assert!(!Probe(String::new()).is_right(b""));
+        assert!(probe.is_valid(probe.token().as_bytes()));
+        assert!(!probe.is_valid(b"") && !probe.is_valid(Probe::new().token().as_bytes()));
+        assert!(!Probe(String::new()).is_valid(b""));
     }
 }

@@ -80,7 +80,7 @@ impl MonotonicTime {
         Self(clock.monotonic())
     }
 
-    /// The point in time so much later.
+    /// The point in time that is `wait` later.
     pub fn after(self, wait: Duration) -> Self {
         Self(self.0.saturating_add(wait))
     }

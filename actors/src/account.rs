@@ -3,7 +3,7 @@
 //!
 //! A request's future runs with its requester set; `ask` sends it along with the message, the actor sets it while it
 //! handles the message or a queued command, and the commit pipeline charges the account for the bytes and records the
-//! requester of administrative acts. What the server does by itself (timers, retention, jobs) has no requester.
+//! requester in the audit log. What the server does by itself (timers, retention, jobs) has no requester.
 
 use crate::ReplySender;
 use crate::error::DomainError;
@@ -26,7 +26,7 @@ pub struct Requester {
     pub user: Option<UserId>,
     pub origin: RequestOrigin,
     pub address: Option<IpAddr>,
-    /// The name of the client, if the request may be an administrative act.
+    /// The name of the client, if the request may be recorded in the audit log.
     pub client: Option<Arc<str>>,
 }
 

@@ -1,4 +1,4 @@
-//! Records administrative acts: the fact is added where a frame is committed, so that no command can forget it.
+//! Records in the audit log what requesters changed: the fact is added where a frame is committed, so that no command can forget it.
 
 use crate::account::Requester;
 use model::{ActionKind, AuditAction, AuditEntry, Fact, MessageRanges, RequestOrigin, Subject, UserId};
@@ -6,7 +6,7 @@ use roaring::RoaringBitmap;
 use rules::audit::{Decided, actions};
 use storage::View;
 
-/// The act of facts that a requester decided; none if they are not administrative, as for messages that are sent.
+/// The audit entry of facts that a requester decided; none if they are not administrative, as for messages that are sent.
 pub(crate) fn record(view: &View, by: Requester, facts: &[Fact]) -> Option<Fact> {
     let wrote_all = |user: UserId, messages: &MessageRanges| wrote_all(view, user, messages);
     let decided = Decided { before: &view.directory, by: by.user, wrote_all: &wrote_all };
@@ -24,7 +24,7 @@ pub(crate) fn record(view: &View, by: Requester, facts: &[Fact]) -> Option<Fact>
     })))
 }
 
-/// The act of an organization that was created by a command of the operator, or by an import.
+/// The audit entry of an organization that was created by a command of the operator, or by an import.
 pub(crate) fn of_organization(kind: ActionKind, origin: RequestOrigin) -> Fact {
     let action =
         AuditAction { kind, about: Subject::Organization, users: Vec::new(), count: 1, changes: Vec::new() };

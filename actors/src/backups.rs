@@ -7,7 +7,7 @@ use storage::backup::{BackedUp, Backups};
 
 pub use storage::backup::{Access, Damage, DamagedFile, FileStore, Folder, OnDamage, Restored, Verified};
 
-/// Adds a backup of `data` to the place `to`, which is made one of backups if it is missing or empty, and removes
+/// Adds a backup of `data` to the repository `to`, which is made if it is missing or empty, and removes
 /// backups from before `keep_from`. Times are in milliseconds since 1970. Returns also how many were removed.
 ///
 /// # Errors
@@ -24,10 +24,10 @@ pub fn back_up(
     Ok((done, removed))
 }
 
-/// Compares all contents of the backups in a place with their checksums. With `repairs`, sets aside what is damaged.
+/// Compares all contents of the backups in a repository with their checksums. With `repairs`, sets aside what is damaged.
 ///
 /// # Errors
-/// `Storage` if there is no backup, or the place cannot be read or changed.
+/// `Storage` if there is no backup, or the repository cannot be read or changed.
 pub fn verify(from: Box<dyn FileStore>, repairs: bool) -> Result<Verified, DomainError> {
     let access = if repairs { Access::Repair } else { Access::Read };
     Ok(Backups::open(from, access)?.verify(repairs)?)

@@ -115,7 +115,7 @@ impl Fanout {
     /// Delivers an event to the queues of its audience. Polls are answered by [`Self::answer_polls`].
     pub fn publish(&self, event: Event, audience: &Audience) {
         let event = Arc::new(event);
-        self.realm.resumes.note(&event);
+        self.realm.resume.note(&event);
         match audience {
             Audience::Everyone => self.to_all(&event, |_| true),
             Audience::NonGuests => self.to_all(&event, |user| !user.is_guest()),

@@ -99,7 +99,7 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         web_session_limits: Default::default(),
         scheduled: crate::scheduled::Claims::default(),
         outbox: Default::default(),
-        resumes: Default::default(),
+        resume: Default::default(),
     };
     (Arc::new(shared), clock, folder)
 }

@@ -27,7 +27,7 @@ pub enum Report {
 /// Seconds within which the same report is not announced again.
 const QUIET_SECS: u64 = 50;
 
-/// A user who hides their presence was last seen so many seconds ago: longer than clients show users as present.
+/// A user who hides their presence was last seen this many seconds ago: longer than clients show users as present.
 const HIDDEN_SECS: u64 = 320;
 
 /// The presence of all users of one organization.

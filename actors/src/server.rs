@@ -5,7 +5,7 @@ mod addresses;
 pub mod bulk;
 mod data;
 pub mod import_file;
-#[cfg_attr(not(feature = "cluster"), path = "server/alone.rs")]
+#[cfg_attr(not(feature = "cluster"), path = "server/standalone.rs")]
 mod node;
 mod unopened;
 
@@ -31,7 +31,7 @@ use crate::placement::Placement;
 use crate::presence::PresenceTable;
 use crate::realm::RealmActor;
 use crate::registry::Registry;
-use crate::resume::Resumes;
+use crate::resume::ResumeState;
 use crate::search::{Followed, RealmSearch, SearchThread};
 use crate::shard::{COMMITTER, Committer, Durability, Sequencer, WriteBudget};
 use crate::shared::RealmShared;
@@ -263,7 +263,7 @@ impl Server {
                 self.delivery.as_ref().is_some_and(|delivery| delivery.options.worker.supports(kind))
             }),
             notifications: Notifications::default(),
-            resumes: Resumes::new(self.resume_permits.clone()),
+            resume: ResumeState::new(self.resume_permits.clone()),
             search,
             web_session_limits: self.options.web_sessions,
             scheduled: crate::scheduled::Claims::default(),
@@ -410,7 +410,7 @@ impl Server {
         self.close_sessions();
         for realm in self.realms() {
             realm.shared.notifications.stop();
-            realm.shared.resumes.stop();
+            realm.shared.resume.stop();
         }
         crate::outbox::stop(&self.realms()).await;
         let server = self.clone();

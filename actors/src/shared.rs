@@ -10,7 +10,7 @@ use crate::login::Credentials;
 use crate::notifications::Notifications;
 use crate::outbox::Outbox;
 use crate::presence::PresenceTable;
-use crate::resume::Resumes;
+use crate::resume::ResumeState;
 use crate::scheduled::Claims;
 use crate::search::RealmSearch;
 use model::job::TaskKind;
@@ -90,7 +90,7 @@ pub struct RealmShared {
     pub outbox: Outbox,
     pub notifications: Notifications,
     /// Event queues registered before a restart whose clients return.
-    pub resumes: Resumes,
+    pub resume: ResumeState,
     pub search: RealmSearch,
     /// Bounds of web sessions.
     pub web_session_limits: WebSessionLimits,

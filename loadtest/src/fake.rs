@@ -24,7 +24,7 @@ pub struct Faults {
     /// Gives the events a time of sending that is still to come.
     pub postdate_every: u64,
     pub refuse_every: u64,
-    /// Answers so many messages, and none after them; 0 for all.
+    /// Answers this many messages, and none after them; 0 for all.
     pub hang_after: u64,
     /// Has none of the endpoints of a development server, and no counters.
     pub production: bool,
@@ -280,7 +280,7 @@ async fn change(fake: Shared, path: web::Path<usize>, form: web::Form<Fields>) -
     good(json!({}))
 }
 
-/// A users file of so many accounts, for a server without the development endpoints.
+/// A users file of this many accounts, for a server without the development endpoints.
 pub fn users_csv(count: u64) -> String {
     (0..count).fold("email,api_key\n".to_owned(), |text, id| text + &format!("user{id}@x,{id:032}\n"))
 }

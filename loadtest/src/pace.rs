@@ -56,7 +56,7 @@ enum Schedule {
         interval: Duration,
         number: u32,
     },
-    /// Every so many requests of a growing or falling rate, from a number on.
+    /// Every this many requests of a growing or falling rate, from a number on.
     Rates {
         ramp: Arc<Ramp>,
         number: u64,

@@ -1,4 +1,4 @@
-//! The log of administrative acts.
+//! The audit log.
 
 use super::answer::{Answer, Table, time};
 use super::find::account;
@@ -6,11 +6,11 @@ use super::since::Since;
 use crate::cli::error::CliError;
 use crate::units::readable_time;
 use actors::RealmHandle;
-use actors::queries::{ActFilter, acts};
+use actors::queries::{AuditFilter, audit_log};
 use rules::audit::{client_of, describe, origin_of, who};
 use serde_json::json;
 
-/// The newest acts of an organization, the oldest of them first.
+/// The newest entries of an organization's audit log, the oldest of them first.
 pub(super) fn list(
     realm: &RealmHandle,
     since: Option<Since>,
@@ -19,12 +19,12 @@ pub(super) fn list(
 ) -> Result<Answer, CliError> {
     let about = user.map(|email| account(realm, email)).transpose()?;
     let since = since.map(|since| since.at(realm.now()));
-    let mut filter = ActFilter { before: None, since, user: about.as_ref().map(|user| user.id), limit };
+    let mut filter = AuditFilter { before: None, since, user: about.as_ref().map(|user| user.id), limit };
     let mut found = Vec::new();
-    // A page may end early where many acts are of other users.
+    // A page may end early where many entries are about other users.
     while found.len() < limit {
-        let page = acts(realm, &ActFilter { limit: limit - found.len(), ..filter });
-        found.extend(page.acts);
+        let page = audit_log(realm, &AuditFilter { limit: limit - found.len(), ..filter });
+        found.extend(page.entries);
         filter.before = page.next;
         if filter.before.is_none() {
             break;
@@ -38,7 +38,7 @@ pub(super) fn list(
     let mut table = Table::new(&columns)
         .with_times("time")
         .with_programs_only(&["id", "timestamp", "user_id", "origin"])
-        .or_sentence(format!("There are no administrative acts{of}{from}."));
+        .or_sentence(format!("The audit log has no entries{of}{from}."));
     for (id, recorded) in found.iter().rev() {
         let entry = &recorded.entry;
         for action in &entry.actions {

@@ -6,7 +6,7 @@
 //! ```
 
 use super::answer::Answer;
-use super::request::{AdminRequest, WantedExport};
+use super::request::{AdminRequest, ExportOptions};
 use super::socket::{SILENCE_MAX, SOCKET_NAME, is_absent, refused_by_server};
 use crate::transfer::export::{ExportProgress, PART_BYTES_MAX};
 use std::io::{self, ErrorKind};
@@ -76,7 +76,7 @@ impl ExportStream {
     ///
     /// # Errors
     /// Those of the connection.
-    pub async fn open(data: &Path, wanted: WantedExport) -> io::Result<Option<Self>> {
+    pub async fn open(data: &Path, wanted: ExportOptions) -> io::Result<Option<Self>> {
         let mut stream = match timeout(SILENCE_MAX, UnixStream::connect(data.join(SOCKET_NAME))).await {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) if is_absent(&error) => return Ok(None),

@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::export_stream::{PROGRESS_EVERY, Part, send};
 use super::find::find_realm;
-use super::request::WantedExport;
+use super::request::ExportOptions;
 use crate::cli::error::CliError;
 use crate::http::App;
 use crate::transfer::export::{ExportProgress, ExportRequest, Exported, top_name};
@@ -20,13 +20,13 @@ use tokio::sync::mpsc;
 const PARTS_WAITING_MAX: usize = 2;
 
 /// Makes an export and sends it to the command that asked for it, which may end meanwhile.
-pub async fn send_export(app: App, wanted: WantedExport, mut stream: UnixStream) {
+pub async fn send_export(app: App, wanted: ExportOptions, mut stream: UnixStream) {
     if let Err(error) = make_and_send(&app, wanted, &mut stream).await {
         tracing::warn!(%error, "an export was ended early, because the command does not receive it any more");
     }
 }
 
-async fn make_and_send(app: &App, wanted: WantedExport, stream: &mut UnixStream) -> io::Result<()> {
+async fn make_and_send(app: &App, wanted: ExportOptions, stream: &mut UnixStream) -> io::Result<()> {
     let ended = match (request(app, &wanted), app.exports.of_operator()) {
         (Ok(request), Ok(_turn)) => send_archive(app, request, stream).await?,
         (Err(error), _) => Err(error.to_string()),
@@ -35,7 +35,7 @@ async fn make_and_send(app: &App, wanted: WantedExport, stream: &mut UnixStream)
     send(stream, &Part::End(ended)).await
 }
 
-fn request(app: &App, wanted: &WantedExport) -> Result<ExportRequest, CliError> {
+fn request(app: &App, wanted: &ExportOptions) -> Result<ExportRequest, CliError> {
     Ok(ExportRequest {
         realm: find_realm(&app.server, &wanted.realm)?,
         top: top_name(Path::new(&wanted.top)),

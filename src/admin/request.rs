@@ -85,17 +85,17 @@ pub enum AdminRequest {
         job: u64,
     },
     /// Only for a running server, which answers with the archive in parts.
-    Export(WantedExport),
+    Export(ExportOptions),
     /// Erase everything that was deleted up to now.
     EraseStart,
     /// How far erasing is.
     EraseStatus,
-    /// The newest administrative acts.
+    /// The newest entries of the audit log.
     Audit {
         realm: String,
-        /// Only acts at this time or later.
+        /// Only entries at this time or later.
         since: Option<Since>,
-        /// Only acts by this account or about it.
+        /// Only entries by this account or about it.
         user: Option<String>,
         limit: usize,
     },
@@ -113,7 +113,7 @@ pub enum AdminRequest {
 
 /// An export that is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WantedExport {
+pub struct ExportOptions {
     pub realm: String,
     /// Name of the top folder in the archive.
     pub top: String,

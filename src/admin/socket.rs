@@ -4,7 +4,7 @@
 //! answered in parts (`export_stream`).
 
 use super::answer::Answer;
-use super::request::{AdminRequest, WantedExport};
+use super::request::{AdminRequest, ExportOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream as BlockingStream;
@@ -44,7 +44,7 @@ pub enum Pending {
     /// A request with one answer.
     Request(AdminRequest, AnswerSender),
     /// An export, in parts on this connection.
-    Export(WantedExport, UnixStream),
+    Export(ExportOptions, UnixStream),
 }
 
 /// The socket of a running server. Dropping it removes it.

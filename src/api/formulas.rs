@@ -26,7 +26,7 @@ pub async fn prepare<'t>(
     if texts.len() > TEXTS_MAX {
         return Err(ApiError::bad_request(format!("Too many texts with formulas (limit: {TEXTS_MAX})")));
     }
-    let _turn = app.formula_turns.wait(caller.holder()).await?;
+    let _permit = app.formula_queue.acquire(caller.holder()).await?;
     for text in texts {
         let place = app.formulas.enter()?;
         // In a box, so that requests without formulas are not larger by it.

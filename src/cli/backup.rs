@@ -1,9 +1,9 @@
 //! `millstream backup`: backups of a data folder, also while a server uses it.
 
-mod place;
+mod repository;
 mod verify;
 
-pub use place::{FromArgs, files, readable};
+pub use repository::{FromArgs, files, readable};
 
 use super::data::DataArgs;
 use super::error::CliError;
@@ -13,7 +13,7 @@ use crate::config::parse_duration;
 use crate::units::{counted, size};
 use actors::backups::FileStore;
 use jiff::Timestamp;
-use place::{check_outside, place};
+use repository::{check_outside, repository};
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub struct BackupArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Folder of backups, created if it is missing, or s3://BUCKET/PREFIX, with the access of section [backups] of the configuration
-    #[arg(long, value_name = "PLACE", required = true)]
+    #[arg(long, value_name = "REPOSITORY", required = true)]
     to: Option<String>,
     /// Make a backup now, and again after each interval, such as 30m or 1h, until the command is stopped
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -66,7 +66,7 @@ pub fn run(args: &BackupArgs) -> Result<(), CliError> {
     )?;
     check_outside(to, &config.data)?;
     loop {
-        let made = place(to, &config).and_then(|to| back_up(&args.data, &config.data, to, args.keep));
+        let made = repository(to, &config).and_then(|to| back_up(&args.data, &config.data, to, args.keep));
         let Some(interval) = args.every else { return made };
         if let Err(error) = made {
             // The next one may succeed, and the earlier ones are still there.

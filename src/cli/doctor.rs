@@ -4,7 +4,7 @@ use super::data::{DataArgs, Output};
 use super::error::CliError;
 use super::print::print_text;
 use crate::admin::{Answer, Table, row_text};
-use crate::doctor::{Finding, State, Wanted, examine};
+use crate::doctor::{Finding, OptionalChecks, State, examine};
 use serde_json::json;
 
 /// Check what the server needs: folder, disk, limits, ports, clock, TLS, mail, push, LDAP, files, proxy
@@ -33,7 +33,8 @@ const WIDTHS: [usize; 2] = [16, 8];
 /// Makes all checks. For people, each row is printed when it is known: another service may take a while.
 pub fn run(args: &DoctorArgs) -> Result<(), CliError> {
     let config = args.data.load()?;
-    let wanted = Wanted { test_mail_to: args.send_test_to.clone(), time_server: args.time_server.clone() };
+    let wanted =
+        OptionalChecks { test_mail_to: args.send_test_to.clone(), time_server: args.time_server.clone() };
     let is_text = args.data.output == Output::Text;
     let mut printed = Ok(());
     let mut print = |cells: [&str; 3]| {

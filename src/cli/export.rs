@@ -5,7 +5,7 @@ use super::error::CliError;
 use super::offline::{no_answer, with_folder};
 use super::progress::Bar;
 use super::signal::Signals;
-use crate::admin::{self, Answer, ExportStream, Part, WantedExport};
+use crate::admin::{self, Answer, ExportOptions, ExportStream, Part};
 use crate::integrations::blobs::Blobs;
 use crate::transfer::export::{
     ExportKind, ExportProgress, ExportRequest, Step, UnfinishedFile, check_target, export_to_file, on_thread,
@@ -43,7 +43,7 @@ pub fn run(args: &ExportArgs) -> Result<(), CliError> {
     let to = std::path::absolute(&args.to)
         .map_err(|reason| CliError::System { what: "cannot find the folder of --to", reason })?;
     check_target(&to)?;
-    let wanted = WantedExport { realm: args.realm.clone(), top: top_name(&to), kind: args.kind };
+    let wanted = ExportOptions { realm: args.realm.clone(), top: top_name(&to), kind: args.kind };
     let received = actix_rt::System::new().block_on(receive(&config.data, wanted, &to))?;
     let answer = match received {
         Some(answer) => answer,
@@ -66,7 +66,7 @@ pub fn run(args: &ExportArgs) -> Result<(), CliError> {
 }
 
 /// Writes the export that a running server sends; none if no server runs. A signal ends it, and nothing of the file is left.
-async fn receive(data: &Path, wanted: WantedExport, to: &Path) -> Result<Option<Answer>, CliError> {
+async fn receive(data: &Path, wanted: ExportOptions, to: &Path) -> Result<Option<Answer>, CliError> {
     let opened = ExportStream::open(data, wanted).await;
     let Some(stream) = opened.map_err(|reason| no_answer(data, reason))? else { return Ok(None) };
     let mut signals = signals()?;

@@ -5,7 +5,7 @@ use super::error::CliError;
 use super::offline::no_answer;
 use crate::admin::{Answer, ServerAddress, ask_address, reachable};
 use crate::config::Config;
-use crate::own_health::{Security, fetch};
+use crate::local_health::{Security, fetch};
 use actors::folder_access::check_access;
 use serde_json::Value;
 use std::io::ErrorKind;

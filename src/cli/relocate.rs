@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, clap::Args)]
 pub struct MoveToArgs {
     #[command(flatten)]
-    both: BothArgs,
+    both: RelocationArgs,
     /// Undo a move that was interrupted: the data folder serves the organization again. Refused if the cluster serves it
     #[arg(long)]
     cancel: bool,
@@ -38,12 +38,12 @@ pub struct MoveToArgs {
 #[derive(Debug, clap::Args)]
 pub struct MoveFromArgs {
     #[command(flatten)]
-    both: BothArgs,
+    both: RelocationArgs,
 }
 
 /// The organization, the data folder and the cluster.
 #[derive(Debug, clap::Args)]
-struct BothArgs {
+struct RelocationArgs {
     /// Subdomain of the organization; - for the one without
     #[arg(value_name = "SUBDOMAIN", value_parser = subdomain)]
     subdomain: String,
@@ -62,7 +62,7 @@ struct Sides {
     cluster: ClusterOptions,
 }
 
-impl BothArgs {
+impl RelocationArgs {
     fn load(&self) -> Result<Sides, CliError> {
         let own = self.data.load()?;
         let node = Config::load(Some(&self.cluster_config), [], Overrides::default())?;
@@ -116,7 +116,7 @@ pub fn to_cluster(args: &MoveToArgs) -> Result<(), CliError> {
         let value = json!({"subdomain": args.both.subdomain, "realm": realm});
         return args.both.data.print(&Answer::of(line, value));
     }
-    let mut shown = Shown::default();
+    let mut shown = PrintedProgress::default();
     let outgoing = Outgoing::begin(&own, &sides.cluster, &sides.subdomain, &mut |step| shown.step(step));
     let outgoing = outgoing.map_err(refused)?;
     let files = match outgoing.is_taken() {
@@ -132,7 +132,7 @@ pub fn to_cluster(args: &MoveToArgs) -> Result<(), CliError> {
 pub fn from_cluster(args: &MoveFromArgs) -> Result<(), CliError> {
     let sides = args.both.load()?;
     let own = options(&sides.own, true);
-    let mut shown = Shown::default();
+    let mut shown = PrintedProgress::default();
     let incoming = Incoming::begin(&own, &sides.cluster, &sides.subdomain, &mut |step| shown.step(step));
     let mut incoming = incoming.map_err(refused)?;
     let mut files = CopiedFiles::default();
@@ -188,11 +188,11 @@ fn is_same_bucket(one: &BlobSettings, other: &BlobSettings) -> bool {
 
 /// The progress on standard error.
 #[derive(Default)]
-struct Shown {
+struct PrintedProgress {
     bar: Option<(&'static str, Bar)>,
 }
 
-impl Shown {
+impl PrintedProgress {
     fn step(&mut self, step: Step) {
         match step {
             Step::Copying(done, all) => self.bar("copying", done, all),

@@ -37,12 +37,13 @@ pub fn run(args: &RestoreArgs) -> Result<(), CliError> {
     let now = model::Timestamp(millis_of(Timestamp::now()));
     let time = args.at.map(|at| at.at(now).0 / 1000 * 1000 + 999);
     let on_damage = if args.skip_damaged { OnDamage::Skip } else { OnDamage::Refuse };
-    let restored = actors::backups::restore(args.from.place()?, &args.data, time, on_damage).map_err(
-        |error| match error {
-            RestoreError::TooEarly { oldest } => too_early(time.unwrap_or_default(), oldest),
-            RestoreError::Failed(error) => CliError::Data(error),
-        },
-    )?;
+    let restored =
+        actors::backups::restore(args.from.repository()?, &args.data, time, on_damage).map_err(|error| {
+            match error {
+                RestoreError::TooEarly { oldest } => too_early(time.unwrap_or_default(), oldest),
+                RestoreError::Failed(error) => CliError::Data(error),
+            }
+        })?;
     args.from.output.print(&Answer {
         table: None,
         lines: lines(args, time, &restored),

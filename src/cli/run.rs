@@ -113,8 +113,8 @@ fn execute(
     let done = match request {
         AdminRequest::Reload => reload(load, running, log).map_err(|error| error.to_string()),
         AdminRequest::Probe => {
-            let word = running.app().probe.word().to_owned();
-            Ok(Answer::of(word.clone(), json!({"word": word})))
+            let token = running.app().probe.token().to_owned();
+            Ok(Answer::of(token.clone(), json!({"word": token})))
         }
         AdminRequest::Address => {
             let (url, address) = (running.url(), running.address());

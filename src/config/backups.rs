@@ -1,6 +1,6 @@
 //! The section `[backups]`.
 
-use model::push::Hidden;
+use model::redacted::Redacted;
 use serde::Deserialize;
 use std::num::NonZeroU64;
 
@@ -14,6 +14,6 @@ pub struct BackupSettings {
     pub path_style: bool,
     /// Access key ID; empty for the instance's own credentials.
     pub access_key_id: String,
-    pub secret_access_key: Hidden<String>,
+    pub secret_access_key: Redacted<String>,
     pub request_secs_max: NonZeroU64,
 }

@@ -1,7 +1,7 @@
 //! The section `[cluster]`.
 
 use super::journal;
-use model::push::Hidden;
+use model::redacted::Redacted;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 #[serde(deny_unknown_fields)]
 pub struct ClusterSettings {
     /// URL of the database; empty for a server alone.
-    pub database: Hidden<String>,
+    pub database: Redacted<String>,
     pub node: String,
     /// The URL at which other nodes reach this one.
     pub advertise: String,

@@ -2,7 +2,7 @@
 
 use super::texts::parse_listen;
 use crate::certificates::CertificateFiles;
-use model::push::Hidden;
+use model::redacted::Redacted;
 use serde::Deserialize;
 use std::net::SocketAddr;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -56,7 +56,7 @@ pub struct Metrics {
     /// Address and port of a listener of their own; empty for the server's.
     pub listen: String,
     /// What a client must send as `Authorization: Bearer`; empty for none.
-    pub token: Hidden<String>,
+    pub token: Redacted<String>,
 }
 
 impl Metrics {

@@ -8,7 +8,7 @@ use super::listeners::{Metrics, TlsSettings};
 use super::networks::ProxyNetwork;
 use super::texts::parse_listen;
 use crate::rate_limit::{Bucket, Rule, Rules};
-use model::push::Hidden;
+use model::redacted::Redacted;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -83,7 +83,7 @@ pub struct BlobSettings {
     pub path_style: bool,
     /// Access key ID; empty for the instance's own credentials.
     pub access_key_id: String,
-    pub secret_access_key: model::push::Hidden<String>,
+    pub secret_access_key: model::redacted::Redacted<String>,
     pub request_secs_max: NonZeroU64,
     /// Whether clients read uploaded files from S3 themselves.
     pub redirects: bool,
@@ -259,7 +259,7 @@ pub struct Ldap {
     pub starttls: bool,
     /// DN to bind with for searches; empty for anonymous search.
     pub bind_dn: String,
-    pub bind_password: Hidden<String>,
+    pub bind_password: Redacted<String>,
     pub search_base: String,
     /// Search filter with `{user}` for the user name.
     pub search_filter: String,
@@ -289,7 +289,7 @@ pub struct Push {
     /// URL of the push service; empty for none.
     pub service_url: String,
     pub org_id: String,
-    pub org_key: model::push::Hidden<String>,
+    pub org_key: model::redacted::Redacted<String>,
     pub request_secs_max: u64,
 }
 
@@ -346,7 +346,7 @@ pub struct Mail {
     pub security: MailSecurity,
     /// User name; empty for no authentication.
     pub user: String,
-    pub password: model::push::Hidden<String>,
+    pub password: model::redacted::Redacted<String>,
     pub from: String,
     /// File with additional trusted CA certificates; empty for none.
     pub ca_file: PathBuf,

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use crate::clock_check::journal_ahead;
 use crate::config::Config;
-use crate::open_files::{Enough, OpenFiles};
+use crate::open_files::{Capacity, OpenFiles};
 use crate::units::{duration, size};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -20,16 +20,16 @@ const OWN_BYTES: u64 = 128 << 20;
 pub fn descriptors(config: &Config) -> Finding {
     let what = "file descriptors";
     let files = OpenFiles::of_server(config);
-    match files.enough() {
-        Enough::All => {
+    match files.capacity() {
+        Capacity::All => {
             Finding::good(what, format!("{} are allowed, enough for http.connections_max", files.limit))
         }
-        Enough::Good => Finding::good(
+        Capacity::Good => Finding::good(
             what,
             format!("{} are allowed: enough for about {} connections", files.limit, files.connections()),
         ),
-        Enough::Few => Finding::warning(what, files.advice()),
-        Enough::No => Finding::problem(what, files.advice()),
+        Capacity::Few => Finding::warning(what, files.advice()),
+        Capacity::No => Finding::problem(what, files.advice()),
     }
 }
 

@@ -6,7 +6,7 @@ use super::running::{ANSWER_TIME_MAX, RunningServer, health};
 use crate::admin::{AdminRequest, ask_within};
 use crate::config::Config;
 use crate::integrations::http_client::{self, reason};
-use crate::probe::Probed;
+use crate::probe::ProbeReport;
 use serde_json::Value;
 use std::net::IpAddr;
 
@@ -51,22 +51,23 @@ pub async fn check(config: &Config, running: RunningServer) -> Finding {
                 format!("{url} does not answer: {why}; check the proxy, the name and the firewall"),
             )
         }
-        Ok((status @ (200 | 503), health)) => match serde_json::from_value::<Probed>(health["probe"].clone())
-        {
-            Ok(probed) => judge(config, url, &probed, own_port),
-            Err(_) => {
-                let text = format!(
-                    "{url} answers {status}, but it is not this server; check the name and the proxy"
-                );
-                Finding::problem(what, text)
+        Ok((status @ (200 | 503), health)) => {
+            match serde_json::from_value::<ProbeReport>(health["probe"].clone()) {
+                Ok(probed) => judge(config, url, &probed, own_port),
+                Err(_) => {
+                    let text = format!(
+                        "{url} answers {status}, but it is not this server; check the name and the proxy"
+                    );
+                    Finding::problem(what, text)
+                }
             }
-        },
+        }
         Ok((status, _)) => Finding::problem(what, format!("{url} answers {status}; check the proxy")),
     }
 }
 
 /// What a request shows that arrived at the server, which listens on `own_port`.
-fn judge(config: &Config, url: &str, probed: &Probed, own_port: u16) -> Finding {
+fn judge(config: &Config, url: &str, probed: &ProbeReport, own_port: u16) -> Finding {
     let what = "public URL";
     let parsed = url::Url::parse(url).ok();
     let wanted = parsed.as_ref().and_then(|url| url.host_str().map(str::to_lowercase));
@@ -148,7 +149,7 @@ mod tests {
         };
         let found = |trusted: &str, url: &str, is_forwarded, host: &str| {
             let peer = Some("127.0.0.1".parse().unwrap());
-            let probed = Probed { peer, client: peer, is_forwarded, host: Some(host.to_owned()) };
+            let probed = ProbeReport { peer, client: peer, is_forwarded, host: Some(host.to_owned()) };
             judge(&config(trusted), url, &probed, 9991)
         };
         let (url, own) = ("https://chat.example", "[\"127.0.0.1\"]");

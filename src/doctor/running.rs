@@ -4,7 +4,7 @@ use super::finding::Finding;
 use crate::admin::{ServerAddress, ask_address, reachable};
 use crate::config::Config;
 use crate::integrations::http_client;
-use crate::own_health::{Security, fetch};
+use crate::local_health::{Security, fetch};
 use crate::probe::PROBE_HEADER;
 use reqwest::Client;
 use serde_json::Value;

@@ -7,6 +7,7 @@ use crate::api::shared::SharedJson;
 use crate::background::Background;
 use crate::config::Config;
 use crate::dev::tools::DevTools;
+use crate::fair_queue::{FairQueue, FairQueueLimits};
 use crate::hosts::Hosts;
 use crate::integrations::blobs::Blobs;
 use crate::integrations::images::decoding_threads;
@@ -20,7 +21,6 @@ use crate::passwords::Passwords;
 use crate::probe::Probe;
 use crate::rate_limit::{Limits, MonotonicTime};
 use crate::transfer::export::Exports;
-use crate::turns::{TurnLimits, Turns};
 use crate::web_app::WebApp;
 use crate::work_queue::WorkQueue;
 use actors::{Clock, RealmHandle, Server};
@@ -34,11 +34,13 @@ const PAGES_WAITING_MAX: usize = 4096;
 /// Maximum number of texts whose formulas are rendered or wait for it: one takes up to a tenth of a second.
 const FORMULAS_WAITING_MAX: usize = 64;
 
-/// Turns of texts with formulas: organizations have a quarter of the places.
-const FORMULA_TURNS: TurnLimits = TurnLimits { client_max: 4, client_waiting_max: 16, organization_max: 16 };
+/// Limits of rendering texts with formulas: an organization has at most a quarter of the places.
+const FORMULA_QUEUE: FairQueueLimits =
+    FairQueueLimits { client_max: 4, client_waiting_max: 16, organization_max: 16 };
 
-/// Turns of pictures that are decoded, each of which takes up to a second.
-const IMAGE_TURNS: TurnLimits = TurnLimits { client_max: 2, client_waiting_max: 16, organization_max: 8 };
+/// Limits of decoding pictures, each of which takes up to a second.
+const IMAGE_QUEUE: FairQueueLimits =
+    FairQueueLimits { client_max: 2, client_waiting_max: 16, organization_max: 8 };
 
 /// The shared state as handlers see it. Cheap to clone.
 #[derive(Clone)]
@@ -76,9 +78,9 @@ pub struct Parts {
     pub pages: WorkQueue,
     /// Texts with formulas: there is one engine.
     pub formulas: WorkQueue,
-    pub formula_turns: Turns,
-    /// Turns of pictures that are decoded (`images`).
-    pub image_turns: Turns,
+    pub formula_queue: FairQueue,
+    /// For decoding pictures (`images`).
+    pub image_queue: FairQueue,
     /// Zulip's web app, if it is installed.
     pub web_app: WebApp,
     /// Exports of organizations.
@@ -137,8 +139,8 @@ impl App {
             registers: WorkQueue::new("register", config.registers_at_once(), registers_max),
             pages: WorkQueue::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
             formulas: WorkQueue::new("formula", 1, FORMULAS_WAITING_MAX),
-            formula_turns: Turns::new(FORMULA_TURNS),
-            image_turns: Turns::new(IMAGE_TURNS),
+            formula_queue: FairQueue::new(FORMULA_QUEUE),
+            image_queue: FairQueue::new(IMAGE_QUEUE),
             web_app: WebApp::open(config.web_app_folder()),
             exports: Exports::default(),
             tls,

@@ -10,7 +10,7 @@ use super::origins::{Origins, check_origin};
 use super::params::{Fields, FromFields, Params};
 use super::reply::HandlerResult;
 use super::web_session::{OpenSession, cookie};
-use crate::probe::{PROBE_HEADER, Probed};
+use crate::probe::{PROBE_HEADER, ProbeReport};
 use actix_web::HttpRequest;
 use actix_web::http::header::{
     ACCEPT, AUTHORIZATION, AsHeaderName, HOST, HeaderValue, IF_NONE_MATCH, USER_AGENT,
@@ -145,13 +145,13 @@ impl FromCall for Authorization {
 }
 
 /// What arrived with the request of `millstream doctor`; none for all others.
-pub struct OwnProbe(pub Option<Probed>);
+pub struct OwnProbe(pub Option<ProbeReport>);
 
 impl FromCall for OwnProbe {
     fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         let headers = call.request.headers();
-        let given = headers.get(PROBE_HEADER).filter(|word| call.app.probe.is_right(word.as_bytes()));
-        Ok(Self(given.map(|_| Probed {
+        let given = headers.get(PROBE_HEADER).filter(|token| call.app.probe.is_valid(token.as_bytes()));
+        Ok(Self(given.map(|_| ProbeReport {
             peer: call.request.peer_addr().map(|address| address.ip()),
             client: call.address,
             is_forwarded: headers.contains_key("x-forwarded-for") || headers.contains_key("forwarded"),
@@ -272,11 +272,11 @@ impl<A: FromPath, B: FromPath> FromPath for (A, B) {
 }
 
 /// The future of a handler that was started.
-pub type Working = LocalBoxFuture<'static, HandlerResult>;
+pub type HandlerFuture = LocalBoxFuture<'static, HandlerResult>;
 
 /// An async function whose arguments can all be extracted from a [`Call`].
 pub trait Handler<Arguments>: Send + Sync + 'static {
-    fn start(&self, call: &mut Call) -> Result<Working, ApiError>;
+    fn start(&self, call: &mut Call) -> Result<HandlerFuture, ApiError>;
 }
 
 macro_rules! handlers {
@@ -288,7 +288,7 @@ macro_rules! handlers {
             $($argument: FromCall,)*
         {
             #[allow(non_snake_case, unused_variables)]
-            fn start(&self, call: &mut Call) -> Result<Working, ApiError> {
+            fn start(&self, call: &mut Call) -> Result<HandlerFuture, ApiError> {
                 $(let $argument = $argument::from_call(call)?;)*
                 Ok(Box::pin(self($($argument),*)))
             }

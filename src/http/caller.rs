@@ -57,15 +57,15 @@ pub fn bots_key(realm: RealmId, owner: UserId) -> BotsKey {
     ("bots", realm, owner)
 }
 
-/// What a request has to say who calls, well-formed.
-pub enum Presented {
+/// The credentials of a request: well-formed, and not checked yet.
+pub enum ClientCredentials {
     /// An API key with the address of its account.
-    Credentials(Credentials),
+    AddressAndKey(Credentials),
     /// An API key alone, in a URL.
     Key(String),
 }
 
-impl Presented {
+impl ClientCredentials {
     /// The API key of a URL.
     pub fn key(api_key: &str) -> Result<Self, ApiError> {
         let api_key = api_key.trim();
@@ -79,7 +79,7 @@ impl Presented {
     pub fn caller(&self, realm: Option<&RealmHandle>) -> Result<Option<Caller>, ApiError> {
         let Some(realm) = realm else { return Ok(None) };
         let found = match self {
-            Self::Credentials(credentials) => {
+            Self::AddressAndKey(credentials) => {
                 realm.authenticate(credentials.address(), credentials.api_key())
             }
             Self::Key(api_key) => realm.authenticate_key(api_key),
@@ -96,7 +96,7 @@ impl Presented {
     pub fn refusal(&self, app: &App) -> ApiError {
         let of_other_realm = || ApiError::bad_request("Account is not associated with this subdomain");
         match self {
-            Self::Credentials(credentials) => {
+            Self::AddressAndKey(credentials) => {
                 match app.server.authenticate(credentials.address(), credentials.api_key()) {
                     Ok(Some(_)) => of_other_realm(),
                     Ok(None) => DomainError::InvalidApiKey.into(),

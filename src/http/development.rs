@@ -1,11 +1,11 @@
 //! Faults and the record of calls of a development server, around the response to a call. On other servers nothing
 //! happens here.
 
-use super::admit::known_caller;
 use super::app::App;
-use super::cut::Cut;
+use super::authenticate::known_caller;
 use super::error::{ApiError, Code};
 use super::params::{BodyKind, Fields};
+use super::truncation::Truncation;
 use crate::dev::calls::RecordedCall;
 use crate::dev::faults::FaultKind;
 use crate::dev::tools::DevTools;
@@ -59,7 +59,9 @@ impl<'a> WatchedCall<'a> {
                 tokio::time::sleep(Duration::from_millis(*delay_ms)).await;
                 None
             }
-            FaultKind::Disconnect => Some(cut(HttpResponse::NoContent().finish(), Cut::Everything)),
+            FaultKind::Disconnect => {
+                Some(with_truncation(HttpResponse::NoContent().finish(), Truncation::Everything))
+            }
             FaultKind::LoseResponse | FaultKind::Truncate => None,
         }
     }
@@ -81,7 +83,7 @@ impl<'a> WatchedCall<'a> {
     /// Applies what a fault does to the response, and records what is sent of it.
     pub async fn end(mut self, response: HttpResponse) -> HttpResponse {
         let response = match self.fault {
-            Some(FaultKind::LoseResponse) => cut(response, Cut::Everything),
+            Some(FaultKind::LoseResponse) => with_truncation(response, Truncation::Everything),
             Some(FaultKind::Truncate) => truncate(response).await,
             Some(
                 FaultKind::Error { .. }
@@ -91,7 +93,7 @@ impl<'a> WatchedCall<'a> {
             )
             | None => response,
         };
-        let is_lost = response.extensions().get() == Some(&Cut::Everything);
+        let is_lost = response.extensions().get() == Some(&Truncation::Everything);
         if is_lost {
             (self.record.code, self.record.msg) = (None, None);
         }
@@ -133,7 +135,7 @@ fn record_head((app, realm): (&App, Option<&RealmHandle>), request: &HttpRequest
     }
 }
 
-fn cut(mut response: HttpResponse, what: Cut) -> HttpResponse {
+fn with_truncation(mut response: HttpResponse, what: Truncation) -> HttpResponse {
     response.extensions_mut().insert(what);
     response
 }
@@ -154,6 +156,6 @@ fn error_response(status: u16, code: Option<&str>, msg: &str) -> HttpResponse {
 async fn truncate(response: HttpResponse) -> HttpResponse {
     let (head, body) = response.into_parts();
     let bytes = to_bytes(body).await.unwrap_or_default();
-    let what = if bytes.len() < 2 { Cut::Everything } else { Cut::SecondHalf };
-    cut(head.set_body(bytes).map_into_boxed_body(), what)
+    let what = if bytes.len() < 2 { Truncation::Everything } else { Truncation::SecondHalf };
+    with_truncation(head.set_body(bytes).map_into_boxed_body(), what)
 }

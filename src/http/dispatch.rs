@@ -1,12 +1,12 @@
 //! Takes one request to its response: the head is checked first (route, method, caller, rate limit), then the body is
 //! read, then the handler runs.
 //!
-//! `admit` finds the caller. A wrong method is refused before authentication, and parameters are read last. A POST may
+//! `authenticate` finds the caller. A wrong method is refused before authentication, and parameters are read last. A POST may
 //! become another method through its `method` parameter; then the row of that method is checked like the one of the head.
 
 use super::address::client_address;
-use super::admit::{Admitted, Client, acquire, admit, identify};
 use super::app::App;
+use super::authenticate::{Authenticated, Client, acquire, authenticate, identify};
 use super::body::{BodyShare, RequestBody};
 use super::call::Call;
 use super::caller::check_webhook;
@@ -20,7 +20,7 @@ use super::params::{BodyKind, Fields};
 use super::preflight::options;
 use super::route::{Body, Offered, Route};
 use super::router::{RouteMatch, Router};
-use super::started::Started;
+use super::running_handler::RunningHandler;
 use super::web_session::{OpenSession, check_csrf};
 use crate::pages::problem::problem_page;
 use crate::rate_limit::{Bucket, RateLimitStatus};
@@ -244,15 +244,15 @@ impl<'a> RequestState<'a> {
         observer.end(observed, self.row, caller, status.as_u16(), headers)
     }
 
-    fn note(&mut self, admitted: &Admitted) {
-        self.renewed = admitted.session.clone().filter(|session| session.is_use_due).map(Box::new);
+    fn note(&mut self, authenticated: &Authenticated) {
+        self.renewed = authenticated.session.clone().filter(|session| session.is_use_due).map(Box::new);
     }
 }
 
 /// How far a call gets before its handler waits.
-enum Begun {
+enum CallProgress {
     Answered(HttpResponse),
-    Working(Started),
+    Running(RunningHandler),
 }
 
 async fn answer(
@@ -262,15 +262,15 @@ async fn answer(
     state: &mut RequestState<'_>,
 ) -> Result<HttpResponse, ApiError> {
     // Apart, so that its memory is free while the handler waits.
-    let mut started = match Box::pin(begin(routed, arrived.request(), payload, state)).await? {
-        Begun::Answered(response) => return Ok(response),
-        Begun::Working(started) => started,
+    let mut handler = match Box::pin(begin(routed, arrived.request(), payload, state)).await? {
+        CallProgress::Answered(response) => return Ok(response),
+        CallProgress::Running(handler) => handler,
     };
-    if started.is_poll() && waiting_head == WaitingHead::Freed {
+    if handler.is_poll() && waiting_head == WaitingHead::Freed {
         arrived.head_mut().headers = HeaderMap::new();
     }
-    let reply = started.working().await;
-    started.finish(routed.0, reply)
+    let reply = handler.future().await;
+    handler.finish(routed.0, reply)
 }
 
 async fn begin(
@@ -278,11 +278,11 @@ async fn begin(
     request: &HttpRequest,
     payload: Payload,
     state: &mut RequestState<'_>,
-) -> Result<Begun, ApiError> {
+) -> Result<CallProgress, ApiError> {
     let body = RequestBody::new(request, payload);
     let time_max = Duration::from_secs(app.config.http.body_secs_max);
-    let admitted = admit_head((app, router), request, state);
-    let head = match admitted.and_then(|head| body.check_coding(request.headers()).map(|()| head)) {
+    let authenticated = authenticate_head((app, router), request, state);
+    let head = match authenticated.and_then(|head| body.check_coding(request.headers()).map(|()| head)) {
         Ok(head) => head,
         Err(refusal) => {
             body.discard(time_max).await;
@@ -291,20 +291,20 @@ async fn begin(
     };
     if *request.method() == Method::OPTIONS {
         body.discard(time_max).await;
-        return Ok(Begun::Answered(options(app, &head.found, &state.readers)));
+        return Ok(CallProgress::Answered(options(app, &head.found, &state.readers)));
     }
-    let mut share = BodyShare::new(app, head.admitted.caller.as_ref(), state.client.address);
+    let mut share = BodyShare::new(app, head.authenticated.caller.as_ref(), state.client.address);
     let Input { fields, method, body } = read_input(app, &head, request, body, &mut share).await?;
     if let (Some(watched), Ok(fields)) = (&mut state.watched, &fields) {
         watched.record.set_parameters(fields.pairs());
     }
     let asked = (method, fields.as_ref().ok());
-    match admit_call(app, head, asked, request, state) {
-        Ok(admitted) => {
-            let (found, route, admitted) = admitted;
+    match authenticate_call(app, head, asked, request, state) {
+        Ok(authenticated) => {
+            let (found, route, authenticated) = authenticated;
             let segments = found.segments.into_iter();
             let address = state.client.address;
-            let Admitted { caller, session } = admitted;
+            let Authenticated { caller, session } = authenticated;
             let (app, ignored, takes_parameters) = (app.clone(), Vec::new(), false);
             let call = Call {
                 app,
@@ -318,7 +318,7 @@ async fn begin(
                 ignored,
                 takes_parameters,
             };
-            Started::new(route, call, state.watched.as_deref_mut()).map(Begun::Working)
+            RunningHandler::new(route, call, state.watched.as_deref_mut()).map(CallProgress::Running)
         }
         Err(refusal) => {
             if let Some(body) = body {
@@ -334,11 +334,11 @@ struct Head<'r> {
     found: RouteMatch<'r>,
     /// `None` for a POST to a path without POST, because its body may contain another method.
     route: Option<(usize, &'r Route)>,
-    admitted: Admitted,
+    authenticated: Authenticated,
 }
 
 /// Checks everything that the head alone decides.
-fn admit_head<'r>(
+fn authenticate_head<'r>(
     (app, router): (&App, &'r Router),
     request: &HttpRequest,
     state: &mut RequestState<'_>,
@@ -364,18 +364,19 @@ fn admit_head<'r>(
     state.readers = Readers::Own;
     state.readers = check_origin(app, origins.unwrap_or(Origins::Own), request.headers())?;
     if *method == Method::OPTIONS {
-        return Ok(Head { found, route: None, admitted: Admitted::default() });
+        return Ok(Head { found, route: None, authenticated: Authenticated::default() });
     }
     if let Some((row, wanted)) = route {
         state.row = Some(row);
-        let admitted = admit(app, (wanted, found.is_json), request, &mut state.client)?;
-        acquire(app, wanted, admitted.caller.as_ref(), request, &mut state.client)?;
-        state.note(&admitted);
-        return Ok(Head { found, route, admitted });
+        let authenticated = authenticate(app, (wanted, found.is_json), request, &mut state.client)?;
+        acquire(app, wanted, authenticated.caller.as_ref(), request, &mut state.client)?;
+        state.note(&authenticated);
+        return Ok(Head { found, route, authenticated });
     }
     if *method == Method::POST && !matches!(content_kind(request), Ok(BodyKind::Other | BodyKind::Json)) {
-        let admitted = Admitted { caller: identify(request, state.client.realm.as_ref()), session: None };
-        return Ok(Head { found, route: None, admitted });
+        let authenticated =
+            Authenticated { caller: identify(request, state.client.realm.as_ref()), session: None };
+        return Ok(Head { found, route: None, authenticated });
     }
     Err(ApiError::method_not_allowed(&found.methods()))
 }
@@ -388,14 +389,14 @@ fn asks_for_page(request: &HttpRequest) -> bool {
 }
 
 /// The row of the requested method, which the body may change, and its caller.
-fn admit_call<'r>(
+fn authenticate_call<'r>(
     app: &App,
     head: Head<'r>,
     (method, fields): (Option<Method>, Option<&Fields>),
     request: &HttpRequest,
     state: &mut RequestState<'_>,
-) -> Result<(RouteMatch<'r>, &'r Route, Admitted), ApiError> {
-    let Head { found, route, mut admitted } = head;
+) -> Result<(RouteMatch<'r>, &'r Route, Authenticated), ApiError> {
+    let Head { found, route, mut authenticated } = head;
     let asked = match &method {
         Some(method) => found.route(method),
         None => route,
@@ -403,21 +404,21 @@ fn admit_call<'r>(
     let (row, asked) = asked.ok_or_else(|| ApiError::method_not_allowed(&found.methods()))?;
     if route.map(|(row, _)| row) != Some(row) {
         state.row = Some(row);
-        admitted = admit(app, (asked, found.is_json), request, &mut state.client)?;
+        authenticated = authenticate(app, (asked, found.is_json), request, &mut state.client)?;
         if route.is_none() {
-            acquire(app, asked, admitted.caller.as_ref(), request, &mut state.client)?;
+            acquire(app, asked, authenticated.caller.as_ref(), request, &mut state.client)?;
         }
-        state.note(&admitted);
+        state.note(&authenticated);
     }
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
     if !is_reading && (found.is_json || asked.offered.is_for_browsers()) {
-        check_csrf(app, request.headers(), admitted.session.as_ref(), fields)?;
+        check_csrf(app, request.headers(), authenticated.session.as_ref(), fields)?;
     }
-    if let Some(caller) = &admitted.caller {
+    if let Some(caller) = &authenticated.caller {
         check_webhook(caller, &asked.method, asked.path)?;
         asked.login.check(&caller.user)?;
     }
-    Ok((found, asked, admitted))
+    Ok((found, asked, authenticated))
 }
 
 /// The body: parsed parameters with the method they ask for, or a stream for handlers that read it themselves.
@@ -440,7 +441,7 @@ async fn read_input(
         return Ok(Input { fields, method: None, body: Some(body) });
     }
     let settings = &app.config.http;
-    let bytes_max = match head.admitted.caller {
+    let bytes_max = match head.authenticated.caller {
         Some(_) => settings.body_bytes_max,
         None => settings.anonymous_body_bytes_max.min(settings.body_bytes_max),
     };

@@ -5,12 +5,12 @@
 //! have. A request that waits for a move or a takeover is not sent yet, so nothing is done twice; one whose connection broke
 //! after it was sent is only repeated if it reads.
 
+use super::account_queries;
 use super::address::client_address;
 use super::app::App;
-use super::ask_nodes;
 use super::error::ApiError;
 use super::gateway::{Gateway, HOPS_MAX, is_reading};
-use super::pass_on::{Passed, pass_on};
+use super::proxy::{ProxyOutcome, proxy};
 use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::http::StatusCode;
 use actix_web::http::header::HOST;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 /// How long a request waits for an owner of its organization.
 const WAIT_MAX: Duration = Duration::from_secs(12);
 /// How long a request that another node has passed on waits for an owner of its organization: that node waits, too.
-const WAIT_PASSED_MAX: Duration = Duration::from_secs(3);
+const WAIT_FORWARDED_MAX: Duration = Duration::from_secs(3);
 /// How often it is tried again without a change of the tables.
 const TICK: Duration = Duration::from_millis(20);
 /// How often a request that reads is answered anew, because its organization was moved meanwhile.
@@ -32,11 +32,11 @@ const OWN_PATHS: [&str; 2] = ["/health", "/metrics"];
 /// Paths of development servers that are about this node and not about an organization.
 const OWN_DEVELOPMENT_PATHS: [&str; 2] = ["/dev/", "/emails"];
 
-/// What becomes of a request.
-enum Entered {
+/// Where a request is answered.
+enum Forwarded {
     /// It is for this node. The organization stays until the request ends.
     Here(Payload, Option<RequestGuard>),
-    /// It was passed on, or refused.
+    /// It was forwarded to another node, or refused.
     Answered(HttpResponse),
 }
 
@@ -47,14 +47,14 @@ pub async fn respond(
     mut payload: Payload,
     here: impl AsyncFn(&mut ServiceRequest, Payload) -> HttpResponse,
 ) -> HttpResponse {
-    if ask_nodes::is_question(gateway, request.request()) {
-        return ask_nodes::answer(app, payload).await;
+    if account_queries::is_query(gateway, request.request()) {
+        return account_queries::answer(app, payload).await;
     }
     let method = request.method().clone();
     for retries in 0.. {
-        let guard = match enter((gateway, app), request.request(), payload).await {
-            Entered::Answered(response) => return response,
-            Entered::Here(own, guard) => {
+        let guard = match forward((gateway, app), request.request(), payload).await {
+            Forwarded::Answered(response) => return response,
+            Forwarded::Here(own, guard) => {
                 payload = own;
                 guard
             }
@@ -91,37 +91,37 @@ fn misdirected(hops: u32) -> HttpResponse {
     }
 }
 
-/// Finds the node that answers a request, waits for one if there is none, and passes the request on to it.
-async fn enter((gateway, app): (&Gateway, &App), request: &HttpRequest, mut payload: Payload) -> Entered {
+/// Finds the node that owns the organization of a request, waits for one if there is none, and forwards the request to it.
+async fn forward((gateway, app): (&Gateway, &App), request: &HttpRequest, mut payload: Payload) -> Forwarded {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     let Some(subdomain) = app.hosts.subdomain_of(host).filter(|_| !is_own(app, request.path())) else {
-        return Entered::Here(payload, None);
+        return Forwarded::Here(payload, None);
     };
     let hops = gateway.hops(request.headers());
     let known_epoch = gateway.epoch(request.headers());
-    let deadline = Instant::now() + if hops == 0 { WAIT_MAX } else { WAIT_PASSED_MAX };
+    let deadline = Instant::now() + if hops == 0 { WAIT_MAX } else { WAIT_FORWARDED_MAX };
     loop {
         match gateway.cluster.locate(&app.server, &subdomain) {
-            Located::Nowhere => return Entered::Here(payload, None),
-            Located::Here(guard) => return Entered::Here(payload, Some(guard)),
+            Located::Nowhere => return Forwarded::Here(payload, None),
+            Located::Here(guard) => return Forwarded::Here(payload, Some(guard)),
             Located::Lapsed if is_reading(request.method()) && gateway.may_read().await => {
-                return Entered::Here(payload, None);
+                return Forwarded::Here(payload, None);
             }
-            Located::Lapsed => return Entered::Answered(lapsed()),
+            Located::Lapsed => return Forwarded::Answered(lapsed()),
             Located::Moving => {}
             // The node that has passed it on knows a newer owner, probably this one.
             Located::There(address) if address.epoch < known_epoch => gateway.cluster.refresh(),
             // That node waits, and asks again. If this one waited, none of them would learn of a newer owner.
-            Located::There(_) if hops >= HOPS_MAX => return Entered::Answered(misdirected(hops)),
+            Located::There(_) if hops >= HOPS_MAX => return Forwarded::Answered(misdirected(hops)),
             Located::There(address) => {
                 match send((gateway, app), request, payload, (&address, hops + 1)).await {
-                    Passed::Answered(response) => return Entered::Answered(response),
-                    Passed::Unsent(back) => payload = back,
+                    ProxyOutcome::Answered(response) => return Forwarded::Answered(response),
+                    ProxyOutcome::Unsent(back) => payload = back,
                 }
             }
         }
         if Instant::now() > deadline {
-            return Entered::Answered(misdirected(hops));
+            return Forwarded::Answered(misdirected(hops));
         }
         gateway.cluster.changed(TICK).await;
     }
@@ -132,11 +132,11 @@ async fn send(
     request: &HttpRequest,
     payload: Payload,
     (address, hops): (&Address, u32),
-) -> Passed {
+) -> ProxyOutcome {
     metrics::counter!("millstream_cluster_forwarded_total").increment(1);
     let peer = request.peer_addr().map(|peer| peer.ip());
     let trusted = &app.config.http.trusted_proxies;
     let seen = peer.map(|peer| client_address(trusted, peer, request.headers()));
     let client = gateway.client(request.headers()).or(seen);
-    pass_on(gateway, request, payload, (address, hops, client)).await
+    proxy(gateway, request, payload, (address, hops, client)).await
 }

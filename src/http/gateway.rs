@@ -22,8 +22,8 @@ pub const HOPS: HeaderName = HeaderName::from_static("x-millstream-hops");
 pub const KEY: HeaderName = HeaderName::from_static("x-millstream-key");
 /// The address of the client.
 pub const CLIENT: HeaderName = HeaderName::from_static("x-millstream-client");
-/// Shows that a request is a node's own question. Never passed on.
-pub const QUESTION_KEY: HeaderName = HeaderName::from_static("x-millstream-question-key");
+/// Shows that a request is a query of a node itself. Never passed on.
+pub const QUERY_KEY: HeaderName = HeaderName::from_static("x-millstream-question-key");
 /// The epoch under which the sender knows the owner.
 pub const EPOCH: HeaderName = HeaderName::from_static("x-millstream-epoch");
 
@@ -32,7 +32,7 @@ pub struct Gateway {
     pub(super) cluster: Arc<Cluster>,
     pub(super) client: Client,
     pub(super) key: String,
-    pub(super) question_key: String,
+    pub(super) query_key: String,
     outage: Outage,
 }
 
@@ -49,8 +49,8 @@ impl Gateway {
             .tcp_nodelay(true)
             .http1_only()
             .build()?;
-        let (key, question_key) = (cluster.hop_key(), cluster.question_key());
-        Ok(Self { cluster, client, key, question_key, outage: Outage::default() })
+        let (key, query_key) = (cluster.hop_key(), cluster.query_key());
+        Ok(Self { cluster, client, key, query_key, outage: Outage::default() })
     }
 
     /// How many nodes have passed on a request; 0 for one of a client, whatever it says.
@@ -58,9 +58,9 @@ impl Gateway {
         hops_of(&self.key, headers)
     }
 
-    /// Whether another node asks something itself.
-    pub fn is_question(&self, headers: &HeaderMap) -> bool {
-        has_key(headers, &QUESTION_KEY, &self.question_key)
+    /// Whether a request is a query of another node, and not a forwarded request of a client.
+    pub fn is_query(&self, headers: &HeaderMap) -> bool {
+        has_key(headers, &QUERY_KEY, &self.query_key)
     }
 
     /// The epoch under which the node that has passed on a request knows the owner; 0 for a request of a client.

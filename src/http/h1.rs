@@ -14,7 +14,7 @@ mod payload;
 
 pub use draining::Draining;
 
-use super::cut::Cut;
+use super::truncation::Truncation;
 use actix_http::body::{BoxBody, MessageBody};
 use actix_http::h1::Codec;
 use actix_http::{ConnectionType, KeepAlive, Request, Response, ServiceConfig, ServiceConfigBuilder};
@@ -189,16 +189,16 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<'_, T> {
 
     /// Writes a response. Returns what happens to the connection then.
     async fn respond(&mut self, mut response: Response<BoxBody>, must_close: bool) -> io::Result<After> {
-        let cut = response.extensions_mut().remove::<Cut>();
+        let truncation = response.extensions_mut().remove::<Truncation>();
         let is_whole = self.input.finish_body();
         if !is_whole || must_close || self.shared.draining.is_draining() {
             response.head_mut().set_connection_type(ConnectionType::Close);
         }
         let (head, body) = response.into_parts();
-        match cut {
+        match truncation {
             None => self.write(head, body).await?,
-            Some(Cut::Everything) => return Ok(After::Drop),
-            Some(Cut::SecondHalf) => {
+            Some(Truncation::Everything) => return Ok(After::Drop),
+            Some(Truncation::SecondHalf) => {
                 self.write_half(head, body).await?;
                 return Ok(After::Drop);
             }

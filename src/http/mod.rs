@@ -3,12 +3,12 @@
 //! `dispatch` takes one request from its head to its response; the table of routes is `crate::routes`.
 
 pub mod accept_encoding;
+#[cfg(feature = "cluster")]
+pub mod account_queries;
 pub mod address;
 pub mod admission;
-pub mod admit;
 pub mod app;
-#[cfg(feature = "cluster")]
-pub mod ask_nodes;
+pub mod authenticate;
 pub mod basic_auth;
 pub mod body;
 pub mod browser;
@@ -17,7 +17,6 @@ pub mod caller;
 mod compression;
 pub mod conditions;
 pub mod connection;
-mod cut;
 pub mod development;
 pub mod dispatch;
 pub mod error;
@@ -40,18 +39,19 @@ pub mod origins;
 #[cfg(feature = "cluster")]
 mod outage;
 pub mod params;
-#[cfg(feature = "cluster")]
-mod pass_on;
-mod pieces;
 mod preflight;
+#[cfg(feature = "cluster")]
+mod proxy;
 pub mod recent_logins;
 pub mod reply;
 mod requester;
 pub mod route;
 pub mod router;
+mod running_handler;
+mod segmented_body;
 mod shard_thread;
-mod started;
 pub mod tls;
+mod truncation;
 pub mod upload;
 pub mod web_session;
 pub mod webhook_body;

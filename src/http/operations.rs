@@ -4,7 +4,7 @@ use super::app::App;
 use super::call::OwnProbe;
 use super::error::ApiError;
 use super::reply::{HandlerResult, reply};
-use crate::probe::Probed;
+use crate::probe::ProbeReport;
 use actors::{Pause, StorageStatus};
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ struct Health {
     cluster: Option<Node>,
     /// Only for `millstream doctor`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    probe: Option<Probed>,
+    probe: Option<ProbeReport>,
 }
 
 /// A node of a cluster: that it answers at all shows that it is alive.

@@ -11,8 +11,8 @@ mod parts;
 mod small;
 
 use super::error::{ApiError, JSON};
-pub use super::pieces::PIECE_BYTES_MAX;
-use super::pieces::Pieces;
+pub use super::segmented_body::PIECE_BYTES_MAX;
+use super::segmented_body::SegmentedBody;
 use actix_web::body::{BodyStream, SizedStream};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -414,7 +414,7 @@ fn respond(
 ) -> HttpResponse {
     match parts.as_slice() {
         [only] if only.len() <= UNCOUNTED_BYTES_MAX => response.body(parts.swap_remove(0)),
-        _ => response.body(Pieces::new(parts, held)),
+        _ => response.body(SegmentedBody::new(parts, held)),
     }
 }
 

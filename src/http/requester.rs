@@ -1,4 +1,4 @@
-//! Who asks for a change: for the log of administrative acts, and for the account that is charged for what is written.
+//! Who asks for a change: for the audit log, and for the account that is charged for what is written.
 
 use super::call::{Call, ClientName, FromCall};
 use super::caller::Caller;
@@ -11,7 +11,7 @@ use model::RequestOrigin;
 use rules::client::browser;
 use std::sync::Arc;
 
-/// The route by which messages are sent: it is called most, and is never an administrative act.
+/// The route by which messages are sent: it is called most, and is never in the audit log.
 const SEND_PATH: &str = "/api/v1/messages";
 
 /// The requester of a call.

@@ -3,7 +3,7 @@
 //! Placeholders in a path are `{name:int}`, `{name:text}` and, at the end only, `{name:rest}`.
 
 use super::app::App;
-use super::call::{Call, Handler, Working};
+use super::call::{Call, Handler, HandlerFuture};
 use super::caller::Login;
 use super::error::ApiError;
 use super::origins::Origins;
@@ -71,7 +71,7 @@ impl Offered {
 }
 
 /// Extracts a handler's arguments and starts it.
-type Start = dyn Fn(&mut Call<'_>) -> Result<Working, ApiError> + Send + Sync;
+type Start = dyn Fn(&mut Call<'_>) -> Result<HandlerFuture, ApiError> + Send + Sync;
 
 /// One row of the table.
 pub struct Route {
@@ -161,7 +161,7 @@ impl Route {
     }
 
     /// Extracts the handler's arguments and starts it.
-    pub fn start(&self, call: &mut Call<'_>) -> Result<Working, ApiError> {
+    pub fn start(&self, call: &mut Call<'_>) -> Result<HandlerFuture, ApiError> {
         (self.start)(call)
     }
 }

@@ -8,7 +8,7 @@
 mod upload;
 mod write_lock;
 
-pub use upload::{About, PartialError, PartialUpload};
+pub use upload::{PartialError, PartialUpload, UploadInfo};
 pub use write_lock::WriteLock;
 
 use super::blobs::random_name;
@@ -74,14 +74,14 @@ impl PartialUploads {
     /// If there are too many, or the disk fails.
     pub async fn create(
         &self,
-        about: About,
+        info: UploadInfo,
         bytes_max: u64,
         now: Timestamp,
     ) -> Result<Arc<PartialUpload>, PartialError> {
         let id = random_name().map_err(std::io::Error::other)?;
         let upload = Arc::new(PartialUpload::new(
             id,
-            about,
+            info,
             self.folder.clone(),
             self.is_durable,
             Progress { offset: 0, touched: now },
@@ -108,26 +108,27 @@ impl PartialUploads {
         now: Timestamp,
     ) -> Result<Vec<Arc<PartialUpload>>, PartialError> {
         let mut uploads = self.uploads.lock();
-        let mut own: Vec<_> = uploads.values().filter(|other| other.is_of(&upload.about)).cloned().collect();
+        let mut own: Vec<_> =
+            uploads.values().filter(|other| other.has_same_creator(&upload.info)).cloned().collect();
         own.sort_unstable_by_key(|other| other.progress.lock().touched);
         let mut count = own.len();
-        let mut bytes: u64 = own.iter().map(|other| other.about.length).sum();
+        let mut bytes: u64 = own.iter().map(|other| other.info.length).sum();
         let mut ended = Vec::new();
         for old in own {
-            if count < ACCOUNT_UPLOADS_MAX && bytes + upload.about.length <= bytes_max {
+            if count < ACCOUNT_UPLOADS_MAX && bytes + upload.info.length <= bytes_max {
                 break;
             }
             if old.is_idle(now, IDLE_MILLIS) {
                 count -= 1;
-                bytes -= old.about.length;
+                bytes -= old.info.length;
                 ended.push(old);
             }
         }
-        if count >= ACCOUNT_UPLOADS_MAX || bytes + upload.about.length > bytes_max {
+        if count >= ACCOUNT_UPLOADS_MAX || bytes + upload.info.length > bytes_max {
             return Err(PartialError::AccountFull);
         }
-        let all_bytes: u64 = uploads.values().map(|other| other.about.length).sum();
-        if uploads.len() >= UPLOADS_MAX + ended.len() || all_bytes + upload.about.length > BYTES_MAX {
+        let all_bytes: u64 = uploads.values().map(|other| other.info.length).sum();
+        if uploads.len() >= UPLOADS_MAX + ended.len() || all_bytes + upload.info.length > BYTES_MAX {
             return Err(PartialError::Full);
         }
         for old in &ended {
@@ -148,7 +149,7 @@ impl PartialUploads {
         now: Timestamp,
     ) -> Result<Arc<PartialUpload>, PartialError> {
         let upload = self.uploads.lock().get(id).cloned();
-        let own = upload.filter(|upload| upload.about.realm == realm && upload.about.user == user);
+        let own = upload.filter(|upload| upload.info.realm == realm && upload.info.user == user);
         own.filter(|upload| upload.expires() > now).ok_or(PartialError::Missing)
     }
 

@@ -1,7 +1,7 @@
 //! Delivers push notifications through the push service.
 
-use super::payload::{
-    Conversation, Note, PushAccount, message_push, open_message, open_removal, removal_push,
+use super::push_payload::{
+    Conversation, MessageNotification, PushAccount, message_push, open_message, open_removal, removal_push,
 };
 use super::push_service::{Account, PushFailure, PushService, SealedPush, Sent, TokenPayload};
 use super::seal::seal;
@@ -262,21 +262,26 @@ fn push_message_about(
     message: &Message,
 ) -> Option<PushMessage> {
     let push_account = PushAccount::of(directory.realm(), url.to_owned(), user.id);
-    let note = note_about(directory, url, user, message)?;
-    let mut open_note = note.clone();
+    let notification = message_notification(directory, url, user, message)?;
+    let mut open_notification = notification.clone();
     if realm_bool(directory.realm(), "require_e2ee_push_notifications") {
-        REDACTED.clone_into(&mut open_note.content);
-        open_note.is_cut = false;
+        REDACTED.clone_into(&mut open_notification.content);
+        open_notification.is_truncated = false;
     }
-    let (google, apple) = open_message(&push_account, &open_note);
-    let sealed: Value = message_push(&push_account, &note);
+    let (google, apple) = open_message(&push_account, &open_notification);
+    let sealed: Value = message_push(&push_account, &notification);
     let open = TokenPayload { google, apple, is_urgent: true };
     Some(PushMessage { user: user.id, sealed: sealed.to_string(), open })
 }
 
-fn note_about(directory: &Directory, url: &str, user: &User, message: &Message) -> Option<Note> {
+fn message_notification(
+    directory: &Directory,
+    url: &str,
+    user: &User,
+    message: &Message,
+) -> Option<MessageNotification> {
     let sender = directory.user(message.sender)?;
-    let (content, is_cut) = cut(&plain_text(&message.rendered), TEXT_CHARS_MAX);
+    let (content, is_truncated) = cut(&plain_text(&message.rendered), TEXT_CHARS_MAX);
     let avatar = whole_avatar_url(directory, sender, AvatarSize::Small);
     let conversation = match &message.place {
         model::Place::Channel { channel, topic } => Conversation::Channel {
@@ -294,10 +299,10 @@ fn note_about(directory: &Directory, url: &str, user: &User, message: &Message) 
     if let (Conversation::Channel { .. }, Some(Mention::Group(id))) = (&conversation, mention) {
         group = Some((id.0, directory.group(id)?.name.clone()));
     }
-    Some(Note {
+    Some(MessageNotification {
         message: message.id.0,
         content,
-        is_cut,
+        is_truncated,
         sender: sender.id.0,
         sender_name: sender.full_name.clone(),
         sender_email: api_email(directory, sender).into_owned(),

@@ -289,7 +289,7 @@ async fn ask<T: for<'a> Deserialize<'a>>(request: RequestBuilder) -> Result<T, P
         let code = serde_json::from_slice::<Refusal>(&body).ok().and_then(|refusal| refusal.code);
         return Err(PushFailure::Refused {
             status: status.as_u16(),
-            code: code.filter(|code| is_word(code)),
+            code: code.filter(|code| is_error_code(code)),
         });
     }
     serde_json::from_slice(&body)
@@ -303,7 +303,7 @@ fn retry_after_secs(headers: &HeaderMap) -> u64 {
 }
 
 /// Whether a code may be passed on to clients and the log, although another server sent it.
-fn is_word(code: &str) -> bool {
+fn is_error_code(code: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
     !code.is_empty() && code.len() <= CODE_LENGTH_MAX && code.bytes().all(is_letter)
 }
@@ -312,15 +312,16 @@ fn is_word(code: &str) -> bool {
 mod tests {
     use super::*;
     use model::Timestamp;
-    use model::push::{Hidden, PushStatus};
+    use model::push::PushStatus;
+    use model::redacted::Redacted;
 
     fn push(kind: PushTokenKind, is_urgent: bool) -> Value {
         let device = PushDevice {
             account: 10,
             kind,
-            key: Hidden([0; 32]),
+            key: Redacted([0; 32]),
             bouncer_public_key: String::new(),
-            registration: Hidden::default(),
+            registration: Redacted::default(),
             added: Timestamp(0),
             status: PushStatus::Active(3),
         };
@@ -356,10 +357,10 @@ mod tests {
     #[test]
     fn only_plain_error_codes_are_passed_on() {
         for code in ["REQUEST_EXPIRED", "A1"] {
-            assert!(is_word(code), "{code}");
+            assert!(is_error_code(code), "{code}");
         }
         for code in ["", "<b>", "request expired", &"A".repeat(65)] {
-            assert!(!is_word(code), "{code}");
+            assert!(!is_error_code(code), "{code}");
         }
     }
 

@@ -4,18 +4,18 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use crypto_secretbox::aead::{Aead, KeyInit};
 use crypto_secretbox::{Key, Nonce, XSalsa20Poly1305};
-use model::push::Hidden;
+use model::redacted::Redacted;
 
 const NONCE_BYTES: usize = 24;
 
 /// Base64 of a nonce followed by the ciphertext. None if the system has no random bytes.
-pub fn seal(key: &Hidden<[u8; 32]>, text: &[u8]) -> Option<String> {
+pub fn seal(key: &Redacted<[u8; 32]>, text: &[u8]) -> Option<String> {
     let mut nonce = [0; NONCE_BYTES];
     getrandom::fill(&mut nonce).ok()?;
     seal_with(key, nonce, text)
 }
 
-fn seal_with(key: &Hidden<[u8; 32]>, nonce: [u8; NONCE_BYTES], text: &[u8]) -> Option<String> {
+fn seal_with(key: &Redacted<[u8; 32]>, nonce: [u8; NONCE_BYTES], text: &[u8]) -> Option<String> {
     let cipher = XSalsa20Poly1305::new(&Key::from(key.0));
     let sealed = cipher.encrypt(&Nonce::from(nonce), text).ok()?;
     Some(STANDARD.encode([nonce.as_slice(), &sealed].concat()))
@@ -47,14 +47,14 @@ mod tests {
             "90224368517acfeabd6bb3732bc0e9da99832b61ca01b6de56244a9e88d5f9b3",
             "7973f622a43d14a6599b1f654cb45a74e355a5",
         ));
-        let key = Hidden(key.try_into().unwrap());
+        let key = Redacted(key.try_into().unwrap());
         let made = seal_with(&key, nonce.clone().try_into().unwrap(), &text).unwrap();
         assert_eq!(STANDARD.decode(made).unwrap(), [nonce, sealed].concat());
     }
 
     #[test]
     fn ciphertext_differs_for_equal_texts() {
-        let key = Hidden([7; 32]);
+        let key = Redacted([7; 32]);
         assert_ne!(seal(&key, b"text"), seal(&key, b"text"));
     }
 }

@@ -7,7 +7,7 @@ use super::blobs::{Blob, BlobError, BlobName, Blobs};
 use super::images::inspect::SOURCE_BYTES_MAX;
 use super::images::thumbnail::{ThumbnailFormat, make};
 use crate::background::{Background, WorkError};
-use crate::turns::{TooManyWaiting, TurnLimits, Turns};
+use crate::fair_queue::{FairQueue, FairQueueLimits, TooManyWaiting};
 use actors::budget::Holder;
 use futures_util::TryStreamExt;
 use parking_lot::Mutex;
@@ -20,8 +20,9 @@ const PERMITS_MAX: usize = 1;
 /// Thumbnails that wait to be made. Beyond it: 503.
 const WAITING_MAX: usize = 1000;
 
-/// Turns of the clients that ask for thumbnails that are not made yet.
-const TURNS: TurnLimits = TurnLimits { client_max: 2, client_waiting_max: 200, organization_max: 4 };
+/// Limits of the clients that ask for thumbnails that are not made yet.
+const QUEUE: FairQueueLimits =
+    FairQueueLimits { client_max: 2, client_waiting_max: 200, organization_max: 4 };
 
 /// Why there is no thumbnail.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -31,7 +32,7 @@ pub enum ThumbnailError {
     #[error(transparent)]
     Work(#[from] WorkError),
     #[error(transparent)]
-    Turn(#[from] TooManyWaiting),
+    TooManyWaiting(#[from] TooManyWaiting),
     #[error(transparent)]
     Blob(#[from] BlobError),
 }
@@ -43,7 +44,7 @@ type Outcome = Result<(), ThumbnailError>;
 pub struct Thumbnails {
     blobs: Blobs,
     work: Arc<Background>,
-    turns: Turns,
+    queue: FairQueue,
     /// Thumbnails that are being made; none until the outcome is known.
     flights: Arc<Mutex<HashMap<BlobName, watch::Receiver<Option<Outcome>>>>>,
 }
@@ -54,12 +55,12 @@ impl Thumbnails {
         Self {
             blobs,
             work: Arc::new(Background::new(PERMITS_MAX, WAITING_MAX)),
-            turns: Turns::new(TURNS),
+            queue: FairQueue::new(QUEUE),
             flights: Arc::default(),
         }
     }
 
-    /// A thumbnail of a file, under its name, made now if it is asked for the first time, in the turn of the client.
+    /// A thumbnail of a file, under its name, made when it is asked for the first time, with a permit of the client.
     ///
     /// # Errors
     /// If the image cannot be decoded or read, or too many thumbnails are waiting.
@@ -79,15 +80,15 @@ impl Thumbnails {
         if blob.size == 0 { Err(ThumbnailError::NotAnImage) } else { Ok(blob) }
     }
 
-    /// Waits until the thumbnail is made, by this request or another one. First it waits for the turn of its client, so that
-    /// a client that asked earlier, and has much work waiting, holds up no other.
+    /// Waits until the thumbnail is made, by this request or another one. First it waits for a permit of its client, so that
+    /// a client that asked earlier, and has much work waiting, delays no other.
     async fn made(
         &self,
         (source, target): (BlobName, BlobName),
         format: ThumbnailFormat,
         client: Holder,
     ) -> Outcome {
-        let turn = self.turns.wait(client).await?;
+        let client_permit = self.queue.acquire(client).await?;
         if !matches!(self.blobs.get(&target).await, Err(BlobError::Missing)) {
             return Ok(());
         }
@@ -99,12 +100,12 @@ impl Thumbnails {
                     let (done, flight) = watch::channel(None);
                     flights.insert(target.clone(), flight.clone());
                     // It continues also if this client disconnects, because others may wait for it.
-                    let (maker, turn) = (self.clone(), turn);
+                    let (maker, client_permit) = (self.clone(), client_permit);
                     actix_rt::spawn(async move {
                         let outcome = maker.make(source, &target, format).await;
                         maker.flights.lock().remove(&target);
                         done.send_replace(Some(outcome));
-                        drop(turn);
+                        drop(client_permit);
                     });
                     flight
                 }

@@ -12,7 +12,7 @@ use crate::units::{duration, size};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
-use actors::queries::{ActFilter, activity, acts};
+use actors::queries::{AuditFilter, activity, audit_log};
 use askama::Template;
 use model::{RecordedAuditEntry, Role, Timestamp};
 use rules::audit::{client_of, describe, who};
@@ -23,8 +23,8 @@ use serde::Serialize;
 const DAYS: u64 = 14;
 /// People and e-mails that a development server shows.
 const SHOWN_MAX: usize = 30;
-/// Administrative acts that owners see.
-const ACTS_SHOWN: usize = 20;
+/// Entries of the audit log that owners see.
+const AUDIT_ENTRIES_SHOWN: usize = 20;
 /// Height of the chart.
 const CHART_HEIGHT: u64 = 60;
 
@@ -72,11 +72,11 @@ struct State {
     people: usize,
     bars: Vec<Bar>,
     sum: u64,
-    acts: Vec<ShownAct>,
+    acts: Vec<ShownEntry>,
 }
 
-/// An administrative act.
-struct ShownAct {
+/// An entry of the audit log.
+struct ShownEntry {
     time: String,
     who: String,
     deeds: Vec<String>,
@@ -219,21 +219,21 @@ fn state(app: &App, realm: &RealmHandle) -> State {
         people: found.people,
         sum: found.messages_by_day.iter().map(|(_, count)| count).sum(),
         bars: (0..).zip(&found.messages_by_day).map(bar).collect(),
-        acts: newest_acts(realm),
+        acts: newest_entries(realm),
     }
 }
 
-/// The newest administrative acts.
-fn newest_acts(realm: &RealmHandle) -> Vec<ShownAct> {
+/// The newest entries of the audit log.
+fn newest_entries(realm: &RealmHandle) -> Vec<ShownEntry> {
     let directory = realm.directory();
-    let page = acts(realm, &ActFilter { limit: ACTS_SHOWN, ..ActFilter::default() });
-    let shown = |recorded: &RecordedAuditEntry| ShownAct {
+    let page = audit_log(realm, &AuditFilter { limit: AUDIT_ENTRIES_SHOWN, ..AuditFilter::default() });
+    let shown = |recorded: &RecordedAuditEntry| ShownEntry {
         time: minute_name(recorded.at),
         who: who(&directory, &recorded.entry),
         deeds: recorded.entry.actions.iter().map(|action| describe(&directory, action)).collect(),
         client: client_of(&recorded.entry),
     };
-    page.acts.iter().map(|(_, recorded)| shown(recorded)).collect()
+    page.entries.iter().map(|(_, recorded)| shown(recorded)).collect()
 }
 
 /// A time to the minute, in UTC.

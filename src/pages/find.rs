@@ -4,7 +4,7 @@
 use super::login::{Next, go_to};
 use super::{MessagePage, page};
 #[cfg(feature = "cluster")]
-use crate::http::ask_nodes;
+use crate::http::account_queries;
 use crate::http::found_accounts;
 use crate::http::{ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params};
 use crate::rate_limit::Bucket;
@@ -114,7 +114,7 @@ pub async fn find(
 async fn send_list(app: &App, address: String) {
     #[cfg(feature = "cluster")]
     if let Some(gateway) = &app.gateway {
-        return ask_nodes::send_list(gateway, app, address).await;
+        return account_queries::send_list(gateway, app, address).await;
     }
     let organizations = found_accounts::organizations(app, &address);
     found_accounts::send(app, &address, organizations).await;

@@ -6,7 +6,7 @@
 use super::login::active_realm;
 use super::{LOG_IN, message_of, page};
 use crate::http::{HandlerResult, Path, Realm};
-use crate::integrations::mail::{MailKind, Switch, parse_unsubscribe_link};
+use crate::integrations::mail::{MailKind, MailSetting, parse_unsubscribe_link};
 use actix_web::http::StatusCode;
 use actors::{DomainError, OwnChanges, RealmHandle, commands};
 use askama::Template;
@@ -33,7 +33,7 @@ pub async fn show(realm: Option<Realm>, Path(link): Path<String>) -> HandlerResu
     let Some((_, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
     let directory = realm.directory();
     let organization = &directory.realm().name;
-    page(StatusCode::OK, &UnsubscribePage { organization, kind: kind.words() })
+    page(StatusCode::OK, &UnsubscribePage { organization, kind: kind.description() })
 }
 
 /// Turns the mails off, and says so. What the form has is ignored.
@@ -43,13 +43,13 @@ pub async fn turn_off(realm: Option<Realm>, Path(link): Path<String>) -> Handler
         Err(shown) => return *shown,
     };
     let Some((user, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
-    let changed = match kind.switch() {
-        Switch::Account(setting) => turn_setting_off(&realm, &user, setting).await,
-        Switch::Subscription(channel) => turn_channel_off(&realm, user.id, channel).await,
+    let changed = match kind.setting() {
+        MailSetting::Account(setting) => turn_setting_off(&realm, &user, setting).await,
+        MailSetting::Subscription(channel) => turn_channel_off(&realm, user.id, channel).await,
     };
     match changed {
         Ok(()) => {
-            let kind = kind.words();
+            let kind = kind.description();
             let text = format!(
                 "You no longer get emails about {kind}. You can turn them on again in the settings of your account."
             );

@@ -47,5 +47,5 @@ pub use open::{
 pub use projection::Trees;
 pub use projector::{Projection, ProjectionFailure, ProjectionSender};
 pub use relocations::{Relocation, RelocationState};
-pub use stored_message::Unstored;
+pub use stored_message::PendingVersions;
 pub use view::View;

@@ -42,15 +42,15 @@ const DISK_BYTES_FACTOR: u64 = 4;
 /// How often the free space of a full disk is checked.
 const ROOM_TICK: Duration = Duration::from_millis(100);
 
-/// The state of the queue, shared by senders and the thread.
+/// The queue of rows that wait to be written: its size, shared by senders and the thread.
 #[derive(Debug, Default)]
-struct Waiting {
-    state: Mutex<WaitingState>,
+struct RowQueue {
+    state: Mutex<RowQueueState>,
     changed: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct WaitingState {
+struct RowQueueState {
     frames: usize,
     bytes: usize,
     /// The thread writes nothing until the disk has space.
@@ -70,13 +70,13 @@ pub struct ProjectionFailure {
     pub reason: String,
 }
 
-impl WaitingState {
+impl RowQueueState {
     fn has_room(&self, bytes: usize) -> bool {
         self.frames == 0 || (self.frames < WAITING_FRAMES_MAX && self.bytes + bytes <= WAITING_BYTES_MAX)
     }
 }
 
-impl Waiting {
+impl RowQueue {
     /// Waits until the queue has room. A single frame always fits. Does not wait while the disk is full: the sender has
     /// other work to do.
     fn add(&self, bytes: usize) -> Result<(), StoreError> {
@@ -123,9 +123,9 @@ impl Waiting {
 }
 
 /// Releases waiting senders when the thread ends, also by a panic.
-struct StopWaiting(Arc<Waiting>);
+struct StopOnDrop(Arc<RowQueue>);
 
-impl Drop for StopWaiting {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.is_stopped = true;
@@ -141,7 +141,7 @@ impl Drop for StopWaiting {
 #[derive(Clone, Debug)]
 pub struct ProjectionSender {
     sender: Sender<Applied>,
-    waiting: Arc<Waiting>,
+    waiting: Arc<RowQueue>,
 }
 
 impl ProjectionSender {
@@ -175,14 +175,14 @@ pub struct Projection {
 impl Projection {
     /// Starts the thread.
     pub fn start(trees: Trees) -> Result<Self, StoreError> {
-        // Bounded by `Waiting::add`.
+        // Bounded by `RowQueue::add`.
         let (sender, receiver) = unbounded();
-        let waiting = Arc::new(Waiting::default());
+        let waiting = Arc::new(RowQueue::default());
         let thread_waiting = waiting.clone();
         let thread = std::thread::Builder::new()
             .name("projection".into())
             .spawn(move || {
-                let waiting = StopWaiting(thread_waiting);
+                let waiting = StopOnDrop(thread_waiting);
                 let ended = run(&trees, &receiver, &waiting.0);
                 if let Err(error) = &ended {
                     let failure = ProjectionFailure { is_full: error.is_full(), reason: error.to_string() };
@@ -217,7 +217,7 @@ impl Projection {
 /// Collects the frames of one batch. No reply depends on the trees, so a batch lingers for further frames: a leaf or a
 /// chunk that many frames change is then written once. The thread sleeps meanwhile, because waking it for each frame
 /// costs the sender more than the frame itself.
-fn collect(first: Applied, receiver: &Receiver<Applied>, waiting: &Waiting) -> Vec<Applied> {
+fn collect(first: Applied, receiver: &Receiver<Applied>, waiting: &RowQueue) -> Vec<Applied> {
     let started = Instant::now();
     let mut bytes = first.bytes();
     let mut batch = vec![first];
@@ -252,7 +252,7 @@ fn notes_of(batch: &[Applied]) -> Vec<(Arc<AtomicU64>, u64)> {
     notes
 }
 
-fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &Waiting) -> Result<(), StoreError> {
+fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &RowQueue) -> Result<(), StoreError> {
     let rows_written = metrics::counter!("millstream_rows_written_total");
     let batches_written = metrics::counter!("millstream_row_batches_written_total");
     let mut is_dirty = false;

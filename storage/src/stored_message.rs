@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Versions of a message that may not be in the trees yet, by number.
-pub type Unstored = BTreeMap<u32, Arc<MessageVersion>>;
+pub type PendingVersions = BTreeMap<u32, Arc<MessageVersion>>;
 
 impl Trees {
     /// A message with its edits, reactions and submessages, but without moves, which are not part of its record; `None` if
@@ -38,7 +38,7 @@ impl Trees {
     ) -> Result<(), StoreError> {
         let id = message.id;
         if changes.is_edited {
-            self.add_versions(realm, message, &Unstored::new(), bound)?;
+            self.add_versions(realm, message, &PendingVersions::new(), bound)?;
             message.blank_history(changes.erased_before);
         }
         if changes.has_reactions {
@@ -58,7 +58,7 @@ impl Trees {
         &self,
         realm: RealmId,
         message: &mut Message,
-        unstored: &Unstored,
+        unstored: &PendingVersions,
         bound: &mut HistoryBound,
     ) -> Result<(), StoreError> {
         let newest = match unstored.last_key_value() {

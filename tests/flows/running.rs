@@ -298,7 +298,7 @@ fn refused_names_and_addresses_are_explained() {
     let (is_done, words) = case.run(&["outbox", "--realm", "beta"]);
     assert!(!is_done && words.contains("there is no organization `beta`"), "{words}");
     let of_future = ["audit", "--since", "2999-01-01"];
-    let expected = "There are no administrative acts since 2999-01-01 00:00:00 UTC.\n";
+    let expected = "The audit log has no entries since 2999-01-01 00:00:00 UTC.\n";
     assert_eq!((case.done(&of_future).as_str(), case.json(&of_future)), (expected, json!([])));
     let (is_done, words) = case.run(&["audit", "--since", "soon"]);
     assert!(!is_done && words.contains("30 days, 2w), today, yesterday, a date (2026-11-01)"), "{words}");
@@ -330,7 +330,7 @@ async fn commands_of_a_development_server_know_its_clock_and_bots() {
     assert!(case.done(&["audit", "--since", "1h"]).contains("othello@zulip.com"));
     server.anonymous().post("/dev/clock", &[("advance_secs", &7200)]).ok().await;
     let said = case.done(&["audit", "--since", "1h"]);
-    assert!(said.starts_with("There are no administrative acts since "), "{said}");
+    assert!(said.starts_with("The audit log has no entries since "), "{said}");
     assert!(case.done(&["audit", "--since", "3h"]).contains("othello@zulip.com"));
 }
 

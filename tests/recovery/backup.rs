@@ -171,9 +171,9 @@ fn place_of_backups_belongs_to_one_data_folder() {
     }
     succeed(&["backup", "--data", &acme, "--to", &backups]);
     let text = refuse(&["backup", "--data", &beta, "--to", &backups, "--keep", "1s"]);
-    assert!(text.contains("another data folder") && text.contains("choose another place"), "{text}");
+    assert!(text.contains("another data folder") && text.contains("choose another repository"), "{text}");
     assert!(succeed(&["backup", "verify", "--from", &backups]).contains("1 backup is intact"));
-    // A restored folder goes on with the same place.
+    // A restored folder goes on with the same repository.
     succeed(&["restore", "--from", &backups, "--data", &restored]);
     succeed(&["backup", "--data", &restored, "--to", &backups]);
     assert!(succeed(&["backup", "verify", "--from", &backups]).contains("2 backups are intact"));

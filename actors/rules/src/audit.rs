@@ -1,15 +1,15 @@
-//! The log of administrative acts: what a decision did, and how it is described to owners.
+//! The audit log: what a decision did, and how it is described to owners.
 
 mod actions;
 mod changes;
 mod decided;
+mod description;
 mod messages;
 mod values;
-mod words;
 
 pub use actions::actions;
 pub use decided::Decided;
-pub use words::{client_of, describe, origin_of, who};
+pub use description::{client_of, describe, origin_of, who};
 
 #[cfg(test)]
 mod tests;

@@ -64,7 +64,7 @@ pub fn check_group_name_free(dir: &Directory, name: &str, group: Option<GroupId>
     }
 }
 
-/// Whether the organization may have so many more direct subgroups: `TooManySubgroups`.
+/// Whether the organization may have this many more direct subgroups: `TooManySubgroups`.
 fn check_room_for_subgroups(dir: &Directory, more: usize) -> Result<(), RuleError> {
     let present = || dir.groups().map(|group| group.subgroups.len()).sum::<usize>();
     if more > 0 && present() + more > SUBGROUPS_MAX {

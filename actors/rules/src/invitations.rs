@@ -220,7 +220,7 @@ fn counted(dir: &Directory, now: Timestamp) -> impl Iterator<Item = &Arc<Invitat
     open.chain(over)
 }
 
-/// Whether an inviter may send so many invitations like this one: `TooMany`, `TooManyOfRealm`, `TooLarge`.
+/// Whether an inviter may send this many invitations like this one: `TooMany`, `TooManyOfRealm`, `TooLarge`.
 fn check_room(
     dir: &Directory,
     invitation: &Invitation,

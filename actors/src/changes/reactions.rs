@@ -3,7 +3,8 @@
 use super::{ConversationKey, Decision, DecisionContext, MessageCommand, Target};
 use crate::error::DomainError;
 use model::{
-    ConversationId, Fact, MessageFact, MessageId, ReactionsLeft, SubscriptionFact, TopicKey, User, UserId,
+    ConversationId, Fact, MessageFact, MessageId, RemainingReactions, SubscriptionFact, TopicKey, User,
+    UserId,
 };
 use rules::custom_emoji::choices;
 use rules::permissions::edit::check_may_modify;
@@ -62,7 +63,7 @@ impl MessageCommand for ChangeReaction {
             }
             ReactionChange::Remove => {
                 let reaction = find_own_reaction(&target.own, user.id, name, code, kind, &custom)?.clone();
-                let left = ReactionsLeft::without(&target.own, &reaction);
+                let left = RemainingReactions::without(&target.own, &reaction);
                 vec![Fact::Message(MessageFact::ReactionRemoved { message, conversation, reaction, left })]
             }
         };

@@ -12,7 +12,7 @@ use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
-use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
+use crate::shard::{CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::{FLAG_RANGES_MAX, RealmShared};
 use crate::uploads::claim_in;
 use crate::webhooks::NewMessage;
@@ -270,7 +270,7 @@ impl SerialActor for ChannelActor {
     }
 
     /// The destination channel of a move receives the facts, too.
-    fn commit(&mut self, _: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
+    fn commit(&mut self, _: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: CommitCallback) -> bool {
         let (known, sequence) = (facts.clone(), ids.sequence);
         let accepted = self.committer.commit(&self.realm, ids, facts, done);
         if accepted {

@@ -81,7 +81,7 @@ impl Server {
     pub(super) async fn stop_realm(&self, cluster: &Cluster, realm: RealmId, is_planned: bool) {
         let Some(handle) = self.realm(realm) else { return };
         handle.shared.notifications.stop();
-        handle.shared.resumes.stop();
+        handle.shared.resume.stop();
         handle.shared.outbox.begin_stop();
         if is_planned {
             let _ = timeout(COMMITS_MAX, self.after_commits(&handle)).await;

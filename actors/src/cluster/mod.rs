@@ -134,7 +134,7 @@ impl Cluster {
     }
 
     /// Shows the other nodes that a question is a node's own, and not the request of a client that it passes on. Hexadecimal.
-    pub fn question_key(&self) -> String {
+    pub fn query_key(&self) -> String {
         self.key_for(b"questions between the nodes of a cluster")
     }
 

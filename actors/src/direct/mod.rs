@@ -8,7 +8,7 @@ use crate::draft::{ContentFlags, Destination, DirectDraft, Sent, read_by_muters}
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
-use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
+use crate::shard::{CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use crate::uploads::{claim_for, claims_of_sent};
 use crate::webhooks::NewMessage;
@@ -166,7 +166,7 @@ impl SerialActor for DirectActor {
         &self.committer
     }
 
-    fn commit(&mut self, _: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
+    fn commit(&mut self, _: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: CommitCallback) -> bool {
         self.committer.commit(&self.realm, ids, facts, done)
     }
 }

@@ -27,7 +27,7 @@ use crate::realm::{
 use crate::registry::Registry;
 use crate::shared::{FLAG_RANGES_MAX, RealmShared};
 use actix::prelude::*;
-use model::event::TypingPlace;
+use model::event::TypingConversation;
 use model::fact::MessageRanges;
 use model::{
     Directory, EventBody, Fact, Flag, FlagOp, Message as ChatMessage, MessageId, RealmId, Timestamp, User,
@@ -218,10 +218,10 @@ impl RealmHandle {
         &self,
         sender: Arc<User>,
         is_start: bool,
-        place: TypingPlace,
+        conversation: TypingConversation,
         readers: Vec<UserId>,
     ) -> Result<(), DomainError> {
-        let body = EventBody::Typing { sender, is_start, place };
+        let body = EventBody::Typing { sender, is_start, conversation };
         ask(&self.actor, |answer| Type { body, readers, answer }).await
     }
 
@@ -233,11 +233,11 @@ impl RealmHandle {
         &self,
         sender: UserId,
         is_start: bool,
-        (message, place): (MessageId, TypingPlace),
+        (message, conversation): (MessageId, TypingConversation),
         readers: Vec<UserId>,
     ) -> Result<(), DomainError> {
         let readers = self.who_can_read(message, readers);
-        let body = EventBody::EditTyping { sender, is_start, message, place };
+        let body = EventBody::EditTyping { sender, is_start, message, conversation };
         ask(&self.actor, |answer| Type { body, readers, answer }).await
     }
 

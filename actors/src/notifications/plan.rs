@@ -5,7 +5,7 @@ use super::mentions::mention_of;
 use super::missed;
 use super::pending_facts::PendingFacts;
 use super::receipt::is_still_unread;
-use super::recipients::{PlanContext, Recipients, RecordedMissed, Wanted};
+use super::recipients::{EnabledKinds, PlanContext, Recipients, RecordedMissed};
 use crate::error::DomainError;
 use crate::outbox::job;
 use crate::shared::RealmShared;
@@ -62,7 +62,7 @@ impl Plan {
     /// Processes the messages after `upto`.
     pub fn make(
         realm: &RealmShared,
-        wanted: Wanted,
+        wanted: EnabledKinds,
         upto: MessageId,
         pending_facts: &PendingFacts,
         edits: &mut SeenEdits,
@@ -101,7 +101,7 @@ impl Plan {
     /// Whether a plan would be made from memory and in microseconds, so that waking another thread for it costs more.
     pub fn is_small(
         realm: &RealmShared,
-        wanted: Wanted,
+        wanted: EnabledKinds,
         upto: MessageId,
         pending_facts: &PendingFacts,
     ) -> bool {
@@ -127,7 +127,7 @@ impl Plan {
     fn add_message(
         &mut self,
         realm: &RealmShared,
-        wanted: Wanted,
+        wanted: EnabledKinds,
         message: &Message,
         now: Timestamp,
         edits: &mut SeenEdits,
@@ -153,7 +153,7 @@ impl Plan {
     fn add_edit(
         &mut self,
         realm: &RealmShared,
-        wanted: Wanted,
+        wanted: EnabledKinds,
         message: &Message,
         now: Timestamp,
         edits: &mut SeenEdits,

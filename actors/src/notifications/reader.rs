@@ -2,7 +2,7 @@
 
 use super::missed::is_any_due;
 use super::plan::{Plan, SeenEdits};
-use super::recipients::Wanted;
+use super::recipients::EnabledKinds;
 use crate::error::DomainError;
 use crate::shard::Committer;
 use crate::shared::RealmShared;
@@ -30,14 +30,14 @@ struct Cursor {
 pub(crate) struct Reader {
     realm: Arc<RealmShared>,
     committer: Rc<Committer>,
-    wanted: Wanted,
+    wanted: EnabledKinds,
 }
 
 impl Reader {
     /// Starts the reader on this thread, where push notifications or e-mail are configured.
     pub fn start(realm: &Arc<RealmShared>, committer: &Rc<Committer>) {
         let supports = |kind| realm.supports(kind);
-        let wanted = Wanted { push: supports(TaskKind::Push), mail: supports(TaskKind::Mail) };
+        let wanted = EnabledKinds { push: supports(TaskKind::Push), mail: supports(TaskKind::Mail) };
         if !wanted.push && !wanted.mail {
             return;
         }

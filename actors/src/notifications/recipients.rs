@@ -15,7 +15,7 @@ const KEPT_FOR_DIRECT: usize = 100;
 
 /// The configured kinds of notifications.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct EnabledKinds {
     pub push: bool,
     pub mail: bool,
 }
@@ -72,7 +72,7 @@ impl<'a> HeldCounts<'a> {
 pub(super) struct PlanContext<'a> {
     pub realm: &'a RealmShared,
     pub view: &'a View,
-    pub wanted: Wanted,
+    pub wanted: EnabledKinds,
     pub now: Timestamp,
     /// Those of earlier messages of the same plan.
     pub noted: &'a RecordedMissed,
@@ -118,7 +118,7 @@ impl PlanContext<'_> {
     }
 }
 
-/// Why a user with so many messages in a pending e-mail gets one about another message.
+/// Why a user with this many messages in a pending e-mail gets one about another message.
 fn mail_reason(receipt: Receipt<'_>, is_present: bool, held: usize) -> Option<Trigger> {
     // An e-mail that is pending anyway also includes messages that arrived while the user was present.
     let is_present = is_present && held == 0;

@@ -21,10 +21,10 @@
 //! `DeliveryAttempt::key`, the same for each attempt of a job.
 //!
 //! **The worker** of an organization runs on its shard and begins due jobs ([`schedule`]), with limits for each kind and
-//! each destination (`Task::lane`), one at a time after a failure. Attempts are not stored, the last error is only in memory ([`FailedAttempts`]): after
+//! each destination (`Task::destination`), one at a time after a failure. Attempts are not stored, the last error is only in memory ([`FailedAttempts`]): after
 //! a restart each waiting job is attempted at once. Ends are facts (`JobEnded`), so confirmed deliveries are not repeated.
 //!
-//! To add a kind: a variant of `model::job::Task` (with its own file, lane and description), and an arm in the worker.
+//! To add a kind: a variant of `model::job::Task` (with its own file, destination and description), and an arm in the worker.
 
 mod attempts;
 mod delivery;

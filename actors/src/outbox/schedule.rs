@@ -1,6 +1,6 @@
 //! The schedule of jobs: due times, attempts, and concurrency limits. Pure: time and randomness are arguments.
 
-use model::job::{Lane, TaskKind};
+use model::job::{TaskDestination, TaskKind};
 use model::{JobId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -16,7 +16,7 @@ const WAIT_MILLIS_MAX: u64 = 15 * 60 * 1000;
 
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    lane: Lane,
+    destination: TaskDestination,
     tries: u32,
     /// The due time of the first attempt.
     first_due: Timestamp,
@@ -36,37 +36,38 @@ struct DestinationQueue {
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     jobs: HashMap<JobId, Known>,
-    queues: BTreeMap<Lane, DestinationQueue>,
+    queues: BTreeMap<TaskDestination, DestinationQueue>,
     under_way: BTreeMap<TaskKind, usize>,
 }
 
 impl Schedule {
     /// Adds a job, unless it is known already.
-    pub fn add(&mut self, id: JobId, lane: Lane, due: Timestamp) {
+    pub fn add(&mut self, id: JobId, destination: TaskDestination, due: Timestamp) {
         if self.jobs.contains_key(&id) {
             return;
         }
-        self.jobs.insert(id, Known { lane, tries: 0, first_due: due, due: Some(due) });
-        self.queues.entry(lane).or_default().waiting.insert((due, id));
+        self.jobs.insert(id, Known { destination, tries: 0, first_due: due, due: Some(due) });
+        self.queues.entry(destination).or_default().waiting.insert((due, id));
     }
 
     /// The job to begin now, with the number of the attempt; `None` if no job is due, or all due ones wait for others.
     pub fn begin(&mut self, now: Timestamp) -> Option<(JobId, u32)> {
-        let has_room = |lane: &Lane, queue: &DestinationQueue| {
+        let has_room = |destination: &TaskDestination, queue: &DestinationQueue| {
             let max = if queue.is_failing { 1 } else { LANE_UNDER_WAY_MAX };
-            let of_kind = self.under_way.get(&lane.kind).copied().unwrap_or_default();
+            let of_kind = self.under_way.get(&destination.kind).copied().unwrap_or_default();
             queue.under_way < max && of_kind < KIND_UNDER_WAY_MAX
         };
-        let open = self.queues.iter().filter(|(lane, queue)| has_room(lane, queue));
-        let next = open.filter_map(|(lane, queue)| Some((*queue.waiting.first()?, *lane))).min()?;
-        let ((due, id), lane) = next;
+        let open = self.queues.iter().filter(|(destination, queue)| has_room(destination, queue));
+        let next =
+            open.filter_map(|(destination, queue)| Some((*queue.waiting.first()?, *destination))).min()?;
+        let ((due, id), destination) = next;
         if due > now {
             return None;
         }
-        let queue = self.queues.get_mut(&lane)?;
+        let queue = self.queues.get_mut(&destination)?;
         queue.waiting.remove(&(due, id));
         queue.under_way += 1;
-        *self.under_way.entry(lane.kind).or_default() += 1;
+        *self.under_way.entry(destination.kind).or_default() += 1;
         let known = self.jobs.get_mut(&id)?;
         known.due = None;
         known.tries += 1;
@@ -78,8 +79,8 @@ impl Schedule {
         let Some(known) = self.jobs.get_mut(&id).filter(|known| known.due.is_none()) else { return };
         let due = Timestamp(now.0 + wait_millis);
         known.due = Some(due);
-        let lane = known.lane;
-        self.leave(lane, |queue| {
+        let destination = known.destination;
+        self.leave(destination, |queue| {
             queue.is_failing = true;
             queue.waiting.insert((due, id));
         });
@@ -89,12 +90,12 @@ impl Schedule {
     pub fn end(&mut self, id: JobId, was_reached: bool) {
         let Some(known) = self.jobs.remove(&id) else { return };
         match known.due {
-            None => self.leave(known.lane, |queue| queue.is_failing = !was_reached),
+            None => self.leave(known.destination, |queue| queue.is_failing = !was_reached),
             Some(due) => {
-                if let Some(queue) = self.queues.get_mut(&known.lane) {
+                if let Some(queue) = self.queues.get_mut(&known.destination) {
                     queue.waiting.remove(&(due, id));
                 }
-                self.tidy(known.lane);
+                self.tidy(known.destination);
             }
         }
     }
@@ -109,21 +110,22 @@ impl Schedule {
         self.under_way.values().sum()
     }
 
-    fn leave(&mut self, lane: Lane, change: impl FnOnce(&mut DestinationQueue)) {
-        if let Some(count) = self.under_way.get_mut(&lane.kind) {
+    fn leave(&mut self, destination: TaskDestination, change: impl FnOnce(&mut DestinationQueue)) {
+        if let Some(count) = self.under_way.get_mut(&destination.kind) {
             *count = count.saturating_sub(1);
         }
-        if let Some(queue) = self.queues.get_mut(&lane) {
+        if let Some(queue) = self.queues.get_mut(&destination) {
             queue.under_way = queue.under_way.saturating_sub(1);
             change(queue);
         }
-        self.tidy(lane);
+        self.tidy(destination);
     }
 
     /// Removes a destination without jobs.
-    fn tidy(&mut self, lane: Lane) {
-        if self.queues.get(&lane).is_some_and(|queue| queue.under_way == 0 && queue.waiting.is_empty()) {
-            self.queues.remove(&lane);
+    fn tidy(&mut self, destination: TaskDestination) {
+        if self.queues.get(&destination).is_some_and(|queue| queue.under_way == 0 && queue.waiting.is_empty())
+        {
+            self.queues.remove(&destination);
         }
     }
 }
@@ -154,10 +156,10 @@ pub(super) fn wait_at_least(after_secs: u64, wait_millis: u64) -> u64 {
 mod tests {
     use super::*;
 
-    const MAIL: Lane = Lane { kind: TaskKind::Mail, place: 0 };
+    const MAIL: TaskDestination = TaskDestination { kind: TaskKind::Mail, id: 0 };
 
-    fn webhook(place: u32) -> Lane {
-        Lane { kind: TaskKind::Webhook, place }
+    fn webhook(id: u32) -> TaskDestination {
+        TaskDestination { kind: TaskKind::Webhook, id }
     }
 
     fn begin_all(schedule: &mut Schedule, now: u64) -> Vec<u64> {
@@ -188,7 +190,7 @@ mod tests {
             schedule.add(JobId(id), webhook(1), Timestamp(0));
         }
         let begun = begin_all(&mut schedule, 0);
-        assert_eq!(begun, [1, 2, 3, 4], "so many at once to one place");
+        assert_eq!(begun, [1, 2, 3, 4], "at most this many at once to one destination");
         for id in begun {
             schedule.retry(JobId(id), Timestamp(0), 1_000);
         }
@@ -204,7 +206,10 @@ mod tests {
         for id in begun {
             schedule.end(JobId(id), true);
         }
-        assert!(begin_all(&mut schedule, 10).len() > 4, "a lane that answers again gets several at once");
+        assert!(
+            begin_all(&mut schedule, 10).len() > 4,
+            "a destination that answers again gets several at once"
+        );
     }
 
     #[test]

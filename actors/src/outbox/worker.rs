@@ -71,7 +71,7 @@ impl Worker {
         let mut schedule = self.schedule.borrow_mut();
         for job in view.jobs.after(self.last.get()) {
             self.last.set(job.id);
-            schedule.add(job.id, job.task.lane(), self.steady(self.first_attempt(job)));
+            schedule.add(job.id, job.task.destination(), self.steady(self.first_attempt(job)));
         }
     }
 

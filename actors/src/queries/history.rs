@@ -6,7 +6,7 @@ use crate::handle::RealmHandle;
 use model::{HistoryBound, Message, MessageId, User};
 use std::sync::Arc;
 use storage::view::Relocation;
-use storage::{Unstored, View};
+use storage::{PendingVersions, View};
 
 /// Maximum number of history steps in one answer.
 const HISTORY_STEPS_MAX: usize = 16_384;
@@ -20,7 +20,7 @@ pub struct HistorySnapshot {
     own: Option<Arc<Message>>,
     relocation: Option<Relocation>,
     /// Versions that the trees may not have yet.
-    unstored: Unstored,
+    unstored: PendingVersions,
     /// Versions before this number are erased, though the trees may still have their texts.
     erased_before: u32,
 }

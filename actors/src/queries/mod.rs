@@ -23,7 +23,7 @@ mod unread;
 mod tests;
 
 pub use activity::{Activity, activity};
-pub use audit::{ActFilter, ActPage, acts};
+pub use audit::{AuditFilter, AuditPage, audit_log};
 pub use bodies::{MessageParts, MessageSnapshot, PAGE_HISTORY_BYTES_MAX};
 pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topics};
 pub use exporting::ExportPiece;

@@ -11,7 +11,7 @@ use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
 use crate::registry::Registry;
 use crate::resume::ResumingQueues;
-use crate::shard::{Committer, Done, RunNext, Sequencer, SerialActor, SerialQueue};
+use crate::shard::{CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
 use model::fact::DirectoryChange as Change;
@@ -135,10 +135,16 @@ impl SerialActor for RealmActor {
     }
 
     /// New names count as taken until they are durable; the affected channel actors receive the facts.
-    fn commit(&mut self, ctx: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
+    fn commit(
+        &mut self,
+        ctx: &Context<Self>,
+        ids: Sequencer,
+        facts: Vec<Fact>,
+        done: CommitCallback,
+    ) -> bool {
         let known: Arc<[Fact]> = facts.clone().into();
         let (own, arrived) = (ctx.address(), known.clone());
-        let done: Done = Box::new(move |result| {
+        let done: CommitCallback = Box::new(move |result| {
             own.do_send(CommitFinished(arrived));
             done(result);
         });

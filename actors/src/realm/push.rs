@@ -4,7 +4,8 @@ use super::serialized::{DecisionContext, SerializedChange};
 use crate::error::DomainError;
 use crate::outbox::job;
 use model::job::{PushTask, Task, TaskKind};
-use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
+use model::push::{PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
+use model::redacted::Redacted;
 use model::{Fact, UserId};
 use rules::error::{PushError, RuleError};
 use rules::push::{PHONES_MAX, check_app, check_registration, check_token, is_same_token};
@@ -36,7 +37,7 @@ impl SerializedChange for AddPushToken {
         if tokens.iter().any(|known| known.kind == kind && is_same_token(&known.token.0, &token)) {
             return Ok(Vec::new());
         }
-        tokens.push(PushToken { kind, token: Hidden(token), app, added: context.now });
+        tokens.push(PushToken { kind, token: Redacted(token), app, added: context.now });
         if tokens.len() > PHONES_MAX {
             tokens.remove(0);
         }
@@ -78,11 +79,11 @@ pub struct NewPushDevice {
     pub account: i64,
     pub kind: PushTokenKind,
     /// The key with which its notifications are encrypted.
-    pub key: Hidden<[u8; 32]>,
+    pub key: Redacted<[u8; 32]>,
     /// The key of the push service with which the registration is encrypted.
     pub bouncer_public_key: String,
     /// Its encrypted address, for the push service.
-    pub registration: Hidden<String>,
+    pub registration: Redacted<String>,
 }
 
 /// Registers a device; does nothing if it is registered already or the registration is pending.
@@ -139,7 +140,7 @@ impl SerializedChange for SetPushDeviceStatus {
             }
             device.status = self.status.clone();
             // Only the push service needs it, and has answered.
-            device.registration = Hidden::default();
+            device.registration = Redacted::default();
             changed.push(device.account);
         }
         let facts = if changed.is_empty() { vec![] } else { vec![devices_set(self.user, devices, changed)] };
@@ -151,7 +152,7 @@ impl SerializedChange for SetPushDeviceStatus {
 pub struct ForgetPushTokens {
     pub user: UserId,
     /// The device tokens, by push service.
-    pub tokens: Vec<(PushTokenKind, Hidden<String>)>,
+    pub tokens: Vec<(PushTokenKind, Redacted<String>)>,
 }
 
 impl SerializedChange for ForgetPushTokens {

@@ -5,7 +5,7 @@ use super::commands::{ExpireQueues, ResetRealm};
 use super::event_queues::EventQueues;
 use crate::error::DomainError;
 use crate::presence::PresenceTable;
-use crate::shard::Done;
+use crate::shard::CommitCallback;
 use actix::prelude::*;
 use tokio::sync::oneshot;
 
@@ -16,12 +16,12 @@ impl Handler<ResetRealm> for RealmActor {
         let (ended, _) = oneshot::channel();
         self.handle(ExpireQueues { queue: None, answer: ended }, ctx);
         let (realm, committer, own) = (self.realm.clone(), self.committer.clone(), ctx.address());
-        let reset: Done = Box::new(move |result| {
+        let reset: CommitCallback = Box::new(move |result| {
             if let Err(error) = result {
                 return drop(answer.send(Err(error)));
             }
             let (shared, pipeline) = (realm.clone(), committer.clone());
-            let done: Done = Box::new(move |result: Result<(), DomainError>| {
+            let done: CommitCallback = Box::new(move |result: Result<(), DomainError>| {
                 // A reset that was refused halfway is over, too.
                 if result.is_ok() || pipeline.is_resetting(&shared) {
                     *shared.presence.lock() = PresenceTable::starting(shared.clock.now());

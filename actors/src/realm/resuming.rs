@@ -66,7 +66,7 @@ impl RealmActor {
         let count = self.resuming.waiting.len().min(QUEUES_MAX);
         let queues: Vec<ResumingQueue> = self.resuming.waiting.drain(..count).collect();
         let pass = Pass::new(&self.realm, self.committer.log(), &queues);
-        let (permits, own) = (self.realm.resumes.permits.clone(), ctx.address());
+        let (permits, own) = (self.realm.resume.permits.clone(), ctx.address());
         actix::spawn(async move {
             let permit = permits.acquire_owned().await;
             let outcomes = tokio::task::spawn_blocking(move || pass.run()).await.unwrap_or_default();

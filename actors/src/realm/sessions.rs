@@ -53,7 +53,7 @@ impl RealmActor {
             let (running, view) = (self.registry.queues.read(), self.realm.view.read());
             let is_closed = !view.directory.realm().is_active;
             let has_unresumed_queues = view.queues.len() > running.len();
-            self.realm.resumes.set_has_unresumed_queues(has_unresumed_queues);
+            self.realm.resume.set_has_unresumed_queues(has_unresumed_queues);
             if !has_unresumed_queues && !is_closed {
                 return;
             }

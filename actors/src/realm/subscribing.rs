@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// With more users than this in a request, none of them receives a message (`max_bulk_new_subscription_messages`).
 pub const BULK_NOTICE_RECIPIENTS_MAX: usize = 100;
 
-/// Creating a channel counts as so many subscriptions of a frame.
+/// Creating a channel counts as this many subscriptions of a frame.
 const CREATION_WEIGHT: usize = 20;
 
 /// Creates one channel, with a description in Markdown. The requester is subscribed only if listed.

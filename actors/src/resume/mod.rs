@@ -5,7 +5,7 @@
 //! the session. The poll waits for them.
 //!
 //! All queues of an organization that are polled again during a pass share the next one: the log is read once for all of
-//! them, and they share their events ([`held`]). The number of concurrent passes of a server is limited.
+//! them, and they share their events ([`live_events`]). The number of concurrent passes of a server is limited.
 //!
 //! | bound | value | then |
 //! |---|---|---|
@@ -15,12 +15,12 @@
 //! | events, and bytes of an account | as for any queue | BAD_EVENT_QUEUE_ID |
 
 mod access;
-mod held;
+mod live_events;
 mod pass;
 
 pub(crate) use pass::{Pass, ResumingQueue, ResumingQueues};
 
-use held::HeldEvents;
+use live_events::LiveEvents;
 use model::Event;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -33,48 +33,48 @@ pub(crate) const PASSES_MAX: usize = 2;
 pub(crate) const QUEUES_MAX: usize = 256;
 
 /// The state that threads share.
-pub struct Resumes {
+pub struct ResumeState {
     /// Permits to read the log; shared by all organizations.
     pub(crate) permits: Arc<Semaphore>,
     is_stopping: AtomicBool,
     /// Whether some registered queue is not running: it may need the current events later.
     has_unresumed_queues: AtomicBool,
-    held: Mutex<HeldEvents>,
+    live_events: Mutex<LiveEvents>,
 }
 
-impl Default for Resumes {
+impl Default for ResumeState {
     fn default() -> Self {
         Self::new(Arc::new(Semaphore::new(PASSES_MAX)))
     }
 }
 
-impl Resumes {
+impl ResumeState {
     /// For an organization that shares the permits to read the log with others.
     pub fn new(permits: Arc<Semaphore>) -> Self {
         Self {
             permits,
             is_stopping: AtomicBool::new(false),
             has_unresumed_queues: AtomicBool::new(true),
-            held: Mutex::default(),
+            live_events: Mutex::default(),
         }
     }
 
     /// Remembers a published event, as long as some queue may have to be rebuilt with it.
     pub(crate) fn note(&self, event: &Arc<Event>) {
         if self.has_unresumed_queues.load(Ordering::Relaxed) {
-            self.held.lock().note(event);
+            self.live_events.lock().note(event);
         }
     }
 
     /// An equal event that queues hold already; otherwise this one.
     fn shared(&self, event: Arc<Event>) -> Arc<Event> {
-        self.held.lock().shared(event)
+        self.live_events.lock().shared(event)
     }
 
     /// Sets whether any registered queue is not running.
     pub(crate) fn set_has_unresumed_queues(&self, has_unresumed_queues: bool) {
         if self.has_unresumed_queues.swap(has_unresumed_queues, Ordering::Relaxed) && !has_unresumed_queues {
-            *self.held.lock() = HeldEvents::default();
+            *self.live_events.lock() = LiveEvents::default();
         }
     }
 

@@ -259,7 +259,7 @@ impl Pass {
         let frames = self.log.read(self.realm.id.0, from.0).map_err(storage)?;
         let (realm, upto) = (self.realm.clone(), self.upto.0);
         let frames = frames.map(move |stored| {
-            if realm.resumes.is_stopping() {
+            if realm.resume.is_stopping() {
                 return Err(DomainError::Stopping);
             }
             let stored = stored.map_err(storage)?;
@@ -299,7 +299,7 @@ impl Pass {
             if !queue.gets(&event.body, may) || !passes(view, queue, &event, flags) {
                 continue;
             }
-            let held = shared.get_or_insert_with(|| self.realm.resumes.shared(event.clone()));
+            let held = shared.get_or_insert_with(|| self.realm.resume.shared(event.clone()));
             let local_id =
                 echo.filter(|echo| echo.queue == queue.record.id).map(|echo| echo.local_id.clone());
             let delivered = Delivered { event: held.clone(), flags, local_id };

@@ -6,7 +6,7 @@ use search::{Query, Reader, SearchError, Topic};
 
 /// How much is looked up at a time.
 pub(super) struct Limits {
-    /// A word of at most so many messages is looked up for the whole organization.
+    /// A word of at most this many messages is looked up for the whole organization.
     pub few: u64,
     /// The newest ids that are looked up first.
     pub newest: u32,

@@ -1,7 +1,7 @@
 //! What happened to the messages of a seed after they were sent: edits, moves with their notices, reactions, stars.
 
+use super::builder::{SeedBuilder, Sending, UnsentMessage};
 use super::content::SeedChange;
-use super::seeding::{Seeding, Sending, Unsent};
 use crate::draft::message_traits;
 use model::fact::{MessageUpdate, Movement, NewTopic};
 use model::{
@@ -19,7 +19,7 @@ const EDITED_AFTER_MILLIS: u64 = 90 * 1000;
 /// The local part of the address of the bot that sends notices.
 const NOTIFICATION_BOT: &str = "notification-bot";
 
-impl Seeding<'_> {
+impl SeedBuilder<'_> {
     /// The number of messages that follow from changes.
     pub(super) fn notices(&self) -> usize {
         let changes = self.seed.threads.iter().flat_map(|thread| &thread.changes);
@@ -111,7 +111,7 @@ impl Seeding<'_> {
                 is_resolve: resolves.is_some(),
             }),
         };
-        let notice = Unsent {
+        let notice = UnsentMessage {
             thread,
             sender: self.user(&format!("{NOTIFICATION_BOT}@{}", self.directory.realm().email_domain)),
             recipient: first.recipient,

@@ -1,7 +1,7 @@
 //! Creates organizations with their first facts.
 
+use super::builder::SeedBuilder;
 use super::content::Seed;
-use super::seeding::Seeding;
 use crate::bootstrap::{NewRealm, first_user};
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
@@ -32,10 +32,10 @@ impl Server {
         new: NewRealm,
         owner: &NewUser,
     ) -> Result<RealmHandle, DomainError> {
-        let act = crate::audit::of_organization(ActionKind::Created, RequestOrigin::CommandLine);
+        let entry = crate::audit::of_organization(ActionKind::Created, RequestOrigin::CommandLine);
         let more = |directory: &Directory| {
             let mut facts = first_user(directory, owner);
-            facts.push(act);
+            facts.push(entry);
             vec![facts]
         };
         self.create_realm(new, more).await
@@ -98,7 +98,7 @@ fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, Dom
     for frame in log.read(realm.0, 1).map_err(StoreError::from)? {
         let stored = frame.map_err(StoreError::from)?;
         let facts = storage::decode_frame(&stored.payload)?.facts;
-        // Every other way to make an organization is recorded as an act.
+        // Every other way to make an organization is recorded in the audit log.
         if facts.iter().any(|fact| matches!(fact, Fact::Audit(_))) {
             break;
         }
@@ -118,7 +118,7 @@ fn is_end(fact: &PushFact) -> bool {
 
 /// The facts of a seed, frame by frame. `directory` has the system groups and the server's own bots already.
 fn frames(directory: &Directory, seed: &Seed<'_>) -> Vec<Vec<Fact>> {
-    let mut seeding = Seeding {
+    let mut builder = SeedBuilder {
         seed,
         now: directory.realm().created,
         directory: directory.clone(),
@@ -127,14 +127,14 @@ fn frames(directory: &Directory, seed: &Seed<'_>) -> Vec<Vec<Fact>> {
         received: BTreeMap::new(),
         threads: Vec::new(),
     };
-    let mut first = seeding.users();
-    first.extend(seeding.groups());
-    first.extend(seeding.lists());
-    first.extend(seeding.channels());
-    first.push(seeding.realm());
-    let messages = seeding.messages();
-    let mut last = seeding.reads();
-    last.push(Fact::Push(Box::new(PushFact::NotificationCursorMoved(MessageId(seeding.sent_count())))));
+    let mut first = builder.users();
+    first.extend(builder.groups());
+    first.extend(builder.lists());
+    first.extend(builder.channels());
+    first.push(builder.realm());
+    let messages = builder.messages();
+    let mut last = builder.reads();
+    last.push(Fact::Push(Box::new(PushFact::NotificationCursorMoved(MessageId(builder.sent_count())))));
     let mut frames = Vec::new();
     for facts in [first, messages, last] {
         split(facts, &mut frames);

@@ -1,6 +1,6 @@
 //! The lists of a seed: custom profile fields with their values, folders of channels, linkifiers, custom emoji.
 
-use super::seeding::Seeding;
+use super::builder::SeedBuilder;
 use model::attachment::ImageInfo;
 use model::picture::{PictureFact, RealmEmoji};
 use model::{
@@ -11,7 +11,7 @@ use model::{
 use rules::linkifiers::compile_linkifiers;
 use std::collections::BTreeMap;
 
-impl Seeding<'_> {
+impl SeedBuilder<'_> {
     /// The facts of all lists. They come before channels and messages, which refer to them.
     pub(super) fn lists(&mut self) -> Vec<Fact> {
         let mut facts = self.fields();

@@ -3,11 +3,11 @@
 //! The directory of the seed includes facts that are not stored yet: texts are rendered and recipients computed as by a
 //! server on which all of it happened.
 
+mod builder;
 mod changes;
 mod content;
 mod create;
 mod lists;
-mod seeding;
 
 pub use content::{
     Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,

@@ -1,6 +1,6 @@
 //! Which events a queue gets.
 
-use model::event::TypingPlace;
+use model::event::TypingConversation;
 use model::{Directory, Event, EventBody, EventKind, EventKinds, Flags, QueueOptions, TopicKey, UserId};
 use rules::narrow::{EventNarrow, NarrowedMessage};
 
@@ -16,7 +16,7 @@ pub(crate) fn accepts(options: &QueueOptions, event: &Event) -> bool {
         return false;
     }
     match &event.body {
-        EventBody::Typing { place: TypingPlace::Channel { .. }, .. } => {
+        EventBody::Typing { conversation: TypingConversation::Channel { .. }, .. } => {
             options.capabilities.stream_typing_notifications
         }
         // Superseded by `user_topic` events: only for clients that did not ask for those by name.

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Memory of an event's entry in a queue.
 const ENTRY_BYTES: usize = size_of::<Delivered>();
 
-/// The queues of all bots of an owner may hold as many bytes as those of so many accounts.
+/// The queues of all bots of an owner may hold as many bytes as those of this many accounts.
 const BOTS_SHARES: usize = 4;
 
 /// The state of one running queue that is read without its lock. Written only by its session.

@@ -1,7 +1,7 @@
 //! The commit pipeline, the only way in which decisions take effect: a frame is queued for the log; only when it is
 //! durable, memory changes, events are sent and the caller gets its result, all in the order of the log.
 
-use super::pending::{Done, Pending, PendingKind, refuse};
+use super::pending::{CommitCallback, Pending, PendingKind, refuse};
 use super::sequencer::Sequencer;
 use super::sink::Durability;
 use super::uncommitted::UncommittedChannels;
@@ -165,7 +165,13 @@ impl Committer {
     /// Queues what was decided with `ids` as one frame; true when the log took it. `done` runs when the
     /// frame is published, or at once when it was refused: nothing has changed then, and no id is taken.
     /// Nothing is awaited between `ids` and here, so id order is log order.
-    pub fn commit(&self, realm: &Arc<RealmShared>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool {
+    pub fn commit(
+        &self,
+        realm: &Arc<RealmShared>,
+        ids: Sequencer,
+        facts: Vec<Fact>,
+        done: CommitCallback,
+    ) -> bool {
         match self.append(realm, ids, facts) {
             Ok((ticket, frame)) => {
                 self.uncommitted.borrow_mut().note(realm.id, ticket, &frame.facts);
@@ -238,7 +244,7 @@ impl Committer {
     }
 
     /// Queues something that is published after all earlier decisions.
-    fn push_pending(&self, realm: &Arc<RealmShared>, kind: PendingKind, done: Option<Done>) {
+    fn push_pending(&self, realm: &Arc<RealmShared>, kind: PendingKind, done: Option<CommitCallback>) {
         let pending = Pending { ticket: self.last_ticket.get(), realm: realm.clone(), kind, done };
         self.pending.borrow_mut().push_back(pending);
         self.durability.wake();
@@ -246,7 +252,7 @@ impl Committer {
 
     /// Runs `then` on the shard's thread when all earlier decisions are published, in any organization of the shard; at
     /// once if none is pending.
-    pub fn after_pending_commits(&self, realm: &Arc<RealmShared>, then: Done) {
+    pub fn after_pending_commits(&self, realm: &Arc<RealmShared>, then: CommitCallback) {
         if let Some(failure) = self.failure.get() {
             return then(Err(DomainError::Paused(failure.pause)));
         }

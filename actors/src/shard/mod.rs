@@ -11,7 +11,7 @@ mod write_budget;
 
 pub(crate) use commit::COMMITTER;
 pub use commit::Committer;
-pub use pending::Done;
+pub use pending::CommitCallback;
 pub use sequencer::Sequencer;
 pub use serial::SerialQueue;
 pub(crate) use serial::{RunNext, SerialActor};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use storage::log::Ticket;
 
 /// Called once on the shard's thread: after the frame was published, or when it never will be.
-pub type Done = Box<dyn FnOnce(Result<(), DomainError>)>;
+pub type CommitCallback = Box<dyn FnOnce(Result<(), DomainError>)>;
 
 /// What waits, and becomes known when the log is durable up to it.
 pub enum PendingKind {
@@ -27,7 +27,7 @@ pub struct Pending {
     pub ticket: Ticket,
     pub realm: Arc<RealmShared>,
     pub kind: PendingKind,
-    pub done: Option<Done>,
+    pub done: Option<CommitCallback>,
 }
 
 /// Tells the callers that nothing of these will be published.

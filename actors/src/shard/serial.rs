@@ -5,7 +5,7 @@
 //! later commands wait for it.
 
 use super::commit::Committer;
-use super::pending::Done;
+use super::pending::CommitCallback;
 use super::sequencer::Sequencer;
 use crate::ReplySender;
 use crate::account;
@@ -91,7 +91,8 @@ pub(crate) trait SerialActor: Actor<Context = Context<Self>> + Handler<RunNext> 
 
     /// Commits facts, and remembers them until they are durable. False if the log refused them: then `done` was called
     /// with the error, and nothing has changed.
-    fn commit(&mut self, ctx: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: Done) -> bool;
+    fn commit(&mut self, ctx: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: CommitCallback)
+    -> bool;
 
     /// Runs a command after the waiting ones: at once if none is waiting and it does not need earlier decisions to be
     /// durable.

@@ -10,7 +10,7 @@ use crate::units::{as_float, megabytes, micros_each};
 /// At one a second more than the longest phase.
 const SAMPLES_MAX: usize = 20_000;
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);
-/// A growth is computed from at least so many points.
+/// A growth is computed from at least this many points.
 const POINTS_MIN: usize = 8;
 
 /// CPU time and memory at the start of a phase, and memory since.
@@ -51,7 +51,7 @@ impl Meter {
         }
     }
 
-    /// Adds the usage since the start to a result of so many requests.
+    /// Adds the usage since the start to a result of this many requests.
     pub fn finish(self, requests: u64, result: PhaseResult) -> PhaseResult {
         let client =
             process::cpu_time(std::process::id()).unwrap_or_default().saturating_sub(self.client_cpu);

@@ -90,7 +90,7 @@ pub struct FailureLimit {
 }
 
 impl FailureLimit {
-    /// Records a reply of so many bytes, or a failure by name, and pauses after a failure; `false` when the client should
+    /// Records a reply of this many bytes, or a failure by name, and pauses after a failure; `false` when the client should
     /// stop.
     pub async fn record(
         &mut self,

@@ -11,7 +11,7 @@ use crate::error::LoadError;
 use crate::report;
 use lines::{COLUMNS, Line, check_version, line_of, parse, render};
 
-/// Lines that the history keeps at most; with one for each release it never has so many.
+/// Lines that the history keeps at most; with one for each release it never reaches it.
 const LINES_MAX: usize = 1_000;
 
 /// Appends the figures of results, if there are some, and draws the plot.

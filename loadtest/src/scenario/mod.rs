@@ -33,7 +33,7 @@ pub struct Scenario {
     /// Required accounts; missing ones are created.
     #[serde(default)]
     pub users: u32,
-    /// If more than 0, so many organizations of a development server, each with these users and channels.
+    /// If more than 0, this many organizations of a development server, each with these users and channels.
     #[serde(default)]
     pub organizations: u32,
     /// Required channels, with their subscribers.

@@ -4,7 +4,8 @@ use crate::http::{ApiError, App, Caller, Code, Fields, FromFields, HandlerResult
 use actors::{NewPushDevice, commands};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use model::push::{Hidden, PushTokenKind};
+use model::push::PushTokenKind;
+use model::redacted::Redacted;
 
 impl FromFields for NewPushDevice {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
@@ -16,8 +17,8 @@ impl FromFields for NewPushDevice {
         // `push_public_key` is its name before feature level 432.
         let key = fields.required_alias("push_key", "push_public_key")?;
         let bouncer_public_key = fields.required("bouncer_public_key")?;
-        let registration = Hidden(fields.required("encrypted_push_registration")?);
-        let key = Hidden(rules::push::parse_push_key(STANDARD.decode(key).ok().as_deref())?);
+        let registration = Redacted(fields.required("encrypted_push_registration")?);
+        let key = Redacted(rules::push::parse_push_key(STANDARD.decode(key).ok().as_deref())?);
         Ok(Self { account, kind, key, bouncer_public_key, registration })
     }
 }

@@ -5,7 +5,7 @@
 use crate::http::{
     ApiError, App, Caller, Code, Fields, FromFields, HandlerResult, Params, RealmUrl, reply_ok,
 };
-use crate::integrations::payload::{PushAccount, test_base, test_push};
+use crate::integrations::push_payload::{PushAccount, test_base, test_push};
 use crate::integrations::push_service::{Account, PushFailure, SealedPush};
 use crate::integrations::seal::seal;
 use actors::commands;
@@ -14,18 +14,18 @@ use model::push::{PushDevice, PushStatus, PushToken};
 use rules::push::is_same_token;
 
 /// The legacy token to test; all tokens of the requester without it.
-pub struct WhichToken(Option<String>);
+pub struct TestTokens(Option<String>);
 
-impl FromFields for WhichToken {
+impl FromFields for TestTokens {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         Ok(Self(fields.optional("token")))
     }
 }
 
 /// The device to test; all devices of the requester without it.
-pub struct WhichDevice(Option<i64>);
+pub struct TestDevices(Option<i64>);
 
-impl FromFields for WhichDevice {
+impl FromFields for TestDevices {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         Ok(Self(fields.optional_int("push_account_id")?))
     }
@@ -36,7 +36,7 @@ pub async fn test_tokens(
     app: App,
     caller: Caller,
     RealmUrl(url): RealmUrl,
-    Params(WhichToken(which)): Params<WhichToken>,
+    Params(TestTokens(which)): Params<TestTokens>,
 ) -> HandlerResult {
     let directory = caller.realm.directory();
     let own = directory.push_tokens(caller.user.id).iter();
@@ -71,7 +71,7 @@ pub async fn test_devices(
     app: App,
     caller: Caller,
     RealmUrl(url): RealmUrl,
-    Params(WhichDevice(which)): Params<WhichDevice>,
+    Params(TestDevices(which)): Params<TestDevices>,
 ) -> HandlerResult {
     let directory = caller.realm.directory();
     let own = directory.push_devices(caller.user.id).iter();

@@ -139,9 +139,9 @@ pub async fn list(app: App, Realm(realm): Realm, Params(Listed): Params<Listed>)
 }
 
 /// A fault to remove; none for all.
-pub struct OldFault(Option<u32>);
+pub struct RemoveFault(Option<u32>);
 
-impl FromFields for OldFault {
+impl FromFields for RemoveFault {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         check_no_new_fault(fields)?;
         Ok(Self(fields.optional_id("id")?))
@@ -149,7 +149,11 @@ impl FromFields for OldFault {
 }
 
 /// Removes one fault, or all.
-pub async fn remove(app: App, Realm(realm): Realm, Params(OldFault(id)): Params<OldFault>) -> HandlerResult {
+pub async fn remove(
+    app: App,
+    Realm(realm): Realm,
+    Params(RemoveFault(id)): Params<RemoveFault>,
+) -> HandlerResult {
     let removed = tools(&app)?.faults.remove(realm.id(), id);
     match (id, removed) {
         (Some(_), 0) => Err(ApiError::bad_request("Fault does not exist")),

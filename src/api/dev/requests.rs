@@ -5,16 +5,20 @@ use super::tools;
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Realm, reply_field, reply_ok};
 
 /// The newest call that the client has seen.
-pub struct SeenCall(u64);
+pub struct CallsSince(u64);
 
-impl FromFields for SeenCall {
+impl FromFields for CallsSince {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         Ok(Self(fields.int_or("after", 0)?))
     }
 }
 
 /// Returns the calls after an id, the oldest first.
-pub async fn list(app: App, Realm(realm): Realm, Params(SeenCall(after)): Params<SeenCall>) -> HandlerResult {
+pub async fn list(
+    app: App,
+    Realm(realm): Realm,
+    Params(CallsSince(after)): Params<CallsSince>,
+) -> HandlerResult {
     reply_field("requests", &tools(&app)?.calls.after(realm.id(), after))
 }
 

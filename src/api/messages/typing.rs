@@ -4,7 +4,7 @@
 use super::access::readable_message;
 use crate::api::users::typing::{receives_typing, typing_recipients};
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Path, reply_ok};
-use model::event::TypingPlace;
+use model::event::TypingConversation;
 use model::{Directory, Message, MessageId, Place, UserId};
 use rules::permissions::edit::check_may_edit_content;
 use rules::settings::user_bool;
@@ -60,23 +60,23 @@ async fn announce(caller: &Caller, id: MessageId, is_start: bool) -> HandlerResu
         let text = format!("User has disabled typing notifications for {what} messages");
         return Err(ApiError::bad_request(text));
     }
-    let (place, readers) = recipients(&directory, &message);
+    let (conversation, readers) = recipients(&directory, &message);
     if !readers.is_empty() {
-        realm.edit_typing(user.id, is_start, (id, place), readers).await?;
+        realm.edit_typing(user.id, is_start, (id, conversation), readers).await?;
     }
     reply_ok()
 }
 
-/// The place of a message, and its recipients of typing events.
-fn recipients(directory: &Directory, message: &Message) -> (TypingPlace, Vec<UserId>) {
+/// The conversation of a message, and its recipients of typing events.
+fn recipients(directory: &Directory, message: &Message) -> (TypingConversation, Vec<UserId>) {
     if let Place::Channel { channel, topic } = &message.place {
-        let place = TypingPlace::Channel { channel: *channel, topic: topic.clone() };
-        return (place, typing_recipients(directory, *channel));
+        let conversation = TypingConversation::Channel { channel: *channel, topic: topic.clone() };
+        return (conversation, typing_recipients(directory, *channel));
     }
     let users = directory.direct(message.recipient).map(|direct| direct.users.as_slice());
     let users = users.unwrap_or_default().iter().filter_map(|user| directory.user(*user).cloned());
     let users: Vec<_> = users.collect();
     let readers = users.iter().filter(|user| user.is_active && receives_typing(user)).map(|user| user.id);
     let readers = readers.collect();
-    (TypingPlace::Direct(users), readers)
+    (TypingConversation::Direct(users), readers)
 }

@@ -45,7 +45,7 @@ async fn made_of<T: Send + 'static>(
 ) -> Result<T, ApiError> {
     check_size(&file)?;
     let declared = file.declared_type().map(str::to_owned);
-    let _turn = app.image_turns.wait(caller.holder()).await?;
+    let _permit = app.image_queue.acquire(caller.holder()).await?;
     let permit = app.images.acquire_permit().await?;
     let bytes = file.into_bytes().await?;
     Ok(permit.run(move || make(&bytes, declared.as_deref())).await??)

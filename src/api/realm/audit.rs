@@ -1,15 +1,15 @@
-//! `GET /realm/audit`: who changed what, for owners (docs/api/organization.md#administrative-acts).
+//! `GET /realm/audit`: who changed what, for owners (docs/api/organization.md#audit-log).
 
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
-use actors::queries::{ActFilter, acts};
+use actors::queries::{AuditFilter, audit_log};
 use model::{Directory, RecordedAuditEntry, Sequence, UserId};
 use rules::audit::{client_of, describe, origin_of, who};
 use serde::Serialize;
 
-/// Acts in one answer.
+/// Entries in one answer.
 const PAGE_MAX: usize = 100;
 
-/// Which acts are wanted.
+/// Which entries are wanted.
 pub struct AuditQuery {
     before: Option<u64>,
     user: Option<u32>,
@@ -28,12 +28,12 @@ impl FromFields for AuditQuery {
 
 #[derive(Serialize)]
 struct Listed {
-    acts: Vec<ListedAct>,
+    acts: Vec<ListedEntry>,
     next_before: Option<Sequence>,
 }
 
 #[derive(Serialize)]
-struct ListedAct {
+struct ListedEntry {
     id: Sequence,
     /// Seconds since 1970.
     timestamp: u64,
@@ -45,7 +45,7 @@ struct ListedAct {
     deeds: Vec<String>,
 }
 
-impl ListedAct {
+impl ListedEntry {
     fn new(directory: &Directory, (id, recorded): &(Sequence, std::sync::Arc<RecordedAuditEntry>)) -> Self {
         let entry = &recorded.entry;
         Self {
@@ -61,16 +61,16 @@ impl ListedAct {
     }
 }
 
-/// The newest acts, or those before one.
+/// The newest entries, or those before one.
 pub async fn list(caller: Caller, Params(query): Params<AuditQuery>) -> HandlerResult {
-    let filter = ActFilter {
+    let filter = AuditFilter {
         before: query.before.map(Sequence),
         since: None,
         user: query.user.map(UserId),
         limit: query.limit,
     };
-    let page = acts(&caller.realm, &filter);
+    let page = audit_log(&caller.realm, &filter);
     let directory = caller.realm.directory();
-    let acts = page.acts.iter().map(|entry| ListedAct::new(&directory, entry)).collect();
+    let acts = page.entries.iter().map(|entry| ListedEntry::new(&directory, entry)).collect();
     reply(&Listed { acts, next_before: page.next })
 }

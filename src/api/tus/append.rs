@@ -74,7 +74,7 @@ pub(super) async fn receive(
         // Whatever the end is, as much as possible is kept.
         let offset = lock.sync(app.clock.now()).await?;
         end?;
-        if offset == lock.upload().about.length {
+        if offset == lock.upload().info.length {
             return finish(&app, &caller, lock, status).await;
         }
         Ok(Reply::bare(status, state(lock.upload(), offset)))

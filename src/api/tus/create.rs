@@ -5,7 +5,7 @@ use super::errors::with_message;
 use super::finish::{check_quota, file_bytes_max, new_path};
 use super::headers::{TusHeaders, description, location, state};
 use crate::http::{ApiError, App, BodyStream, Caller, HandlerResult, RealmUrl, Reply};
-use crate::integrations::partial_uploads::{About, WriteLock};
+use crate::integrations::partial_uploads::{UploadInfo, WriteLock};
 use actix_web::http::StatusCode;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub async fn create(
     };
     let upload = lock.upload().clone();
     let location = location(&realm_url, &upload).ok_or_else(ApiError::internal)?;
-    if headers.has_bytes() || upload.about.length == 0 {
+    if headers.has_bytes() || upload.info.length == 0 {
         return Ok(receive(app, caller, lock, body, StatusCode::CREATED).await?.with_header(location));
     }
     let headers = state(&upload, 0).into_iter().chain(description(&upload)).chain([location]).collect();
@@ -53,7 +53,7 @@ async fn begin(app: &App, caller: &Caller, headers: &TusHeaders) -> Result<Write
         return Err(with_message(ApiError::paused(pause)));
     }
     let file_name = metadata.file_name.unwrap_or_default();
-    let about = About {
+    let info = UploadInfo {
         realm: caller.realm.id(),
         user: caller.user.id,
         length,
@@ -63,6 +63,6 @@ async fn begin(app: &App, caller: &Caller, headers: &TusHeaders) -> Result<Write
         metadata: metadata.raw,
     };
     let uploads = &app.partial_uploads;
-    let upload = uploads.create(about, FILES_MAX * bytes_max, app.clock.now()).await?;
+    let upload = uploads.create(info, FILES_MAX * bytes_max, app.clock.now()).await?;
     Ok(uploads.write_lock(&upload).await?)
 }

@@ -50,15 +50,15 @@ pub(super) async fn finish(app: &App, caller: &Caller, lock: WriteLock, status: 
     if let Err(error) = app.partial_uploads.delete(lock).await {
         tracing::warn!(%error, "a complete upload is still among the unfinished ones");
     }
-    let url = format!("/user_uploads/{}", upload.about.path_id);
-    let uploaded = Uploaded { url: &url, filename: &file_name(&upload.about.file_name) };
+    let url = format!("/user_uploads/{}", upload.info.path_id);
+    let uploaded = Uploaded { url: &url, filename: &file_name(&upload.info.file_name) };
     let json = serde_json::to_vec(&uploaded).map_err(|_| ApiError::internal())?;
     Ok(Reply::small(status_of_end(status), headers(&upload), json))
 }
 
 /// Whether a complete upload is a file already; its bytes do not change any more.
 pub(super) fn is_recorded(caller: &Caller, upload: &PartialUpload) -> bool {
-    caller.realm.directory().attachment_by_path(&upload.about.path_id).is_some()
+    caller.realm.directory().attachment_by_path(&upload.info.path_id).is_some()
 }
 
 /// A response with a body is not 204.
@@ -67,20 +67,20 @@ fn status_of_end(status: StatusCode) -> StatusCode {
 }
 
 fn headers(upload: &PartialUpload) -> Vec<(HeaderName, HeaderValue)> {
-    let mut headers = state(upload, upload.about.length);
+    let mut headers = state(upload, upload.info.length);
     headers.push((header::CONTENT_TYPE, HeaderValue::from_static("application/json")));
     headers
 }
 
 /// The file in the store. It is not recorded yet.
 async fn stored(app: &App, upload: &PartialUpload) -> Result<IncomingFile, ApiError> {
-    let about = &upload.about;
-    let declared = about.content_type.as_deref();
-    let linked = IncomingFile::of_stored(app, &about.path_id, (&about.file_name, declared), upload.file());
+    let info = &upload.info;
+    let declared = info.content_type.as_deref();
+    let linked = IncomingFile::of_stored(app, &info.path_id, (&info.file_name, declared), upload.file());
     if let Some(file) = linked.await? {
         return Ok(file);
     }
-    let mut file = IncomingFile::begin_at(app, about.path_id.clone(), &about.file_name, declared)?;
+    let mut file = IncomingFile::begin_at(app, info.path_id.clone(), &info.file_name, declared)?;
     let mut source = std::fs::File::open(upload.file()).map_err(PartialError::from)?;
     loop {
         let read = tokio::task::spawn_blocking(move || read_piece(source)).await;

@@ -157,8 +157,8 @@ pub(super) fn state(upload: &PartialUpload, offset: u64) -> Vec<(HeaderName, Hea
 
 /// The headers that do not change.
 pub(super) fn description(upload: &PartialUpload) -> Vec<(HeaderName, HeaderValue)> {
-    let metadata = HeaderValue::from_str(&upload.about.metadata).ok().filter(|value| !value.is_empty());
-    let length = (LENGTH, HeaderValue::from(upload.about.length));
+    let metadata = HeaderValue::from_str(&upload.info.metadata).ok().filter(|value| !value.is_empty());
+    let length = (LENGTH, HeaderValue::from(upload.info.length));
     std::iter::once(length).chain(metadata.map(|value| (METADATA, value))).collect()
 }
 

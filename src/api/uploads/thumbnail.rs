@@ -80,7 +80,7 @@ impl From<ThumbnailError> for ApiError {
         match error {
             ThumbnailError::NotAnImage => Self::not_found(),
             ThumbnailError::Work(error) => error.into(),
-            ThumbnailError::Turn(error) => error.into(),
+            ThumbnailError::TooManyWaiting(error) => error.into(),
             ThumbnailError::Blob(error) => error.into(),
         }
     }

@@ -1,7 +1,7 @@
 //! `POST /typing`: announces that the requester starts or stops typing (docs/api/presence-and-status.md#report-typing).
 
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_ok};
-use model::event::TypingPlace;
+use model::event::TypingConversation;
 use model::{ChannelId, Directory, User, UserId};
 use rules::RuleError;
 use rules::permissions::channel::{Archived, ChannelRef, access_channel_metadata, check_may_post};
@@ -37,7 +37,7 @@ impl FromFields for ReportTyping {
 
 /// Place and recipients of a typing notification.
 struct TypingRecipients {
-    place: TypingPlace,
+    conversation: TypingConversation,
     readers: Vec<UserId>,
 }
 
@@ -51,7 +51,7 @@ pub async fn report(caller: Caller, Params(request): Params<ReportTyping>) -> Ha
         in_conversation(&directory, &user, request.to)?
     };
     if !recipients.readers.is_empty() {
-        realm.typing(user, request.is_start, recipients.place, recipients.readers).await?;
+        realm.typing(user, request.is_start, recipients.conversation, recipients.readers).await?;
     }
     reply_ok()
 }
@@ -71,8 +71,8 @@ fn in_channel(
     let wanted = ChannelRef::Id(channel.into());
     let channel = access_channel_metadata(directory, sender, wanted, Archived::Refused)?;
     check_may_post(directory, sender, channel)?;
-    let place = TypingPlace::Channel { channel: channel.id, topic: parse_topic(&topic)? };
-    Ok(TypingRecipients { place, readers: typing_recipients(directory, channel.id) })
+    let conversation = TypingConversation::Channel { channel: channel.id, topic: parse_topic(&topic)? };
+    Ok(TypingRecipients { conversation, readers: typing_recipients(directory, channel.id) })
 }
 
 /// Subscribers of a channel who want to know of typing; none in large channels.
@@ -106,7 +106,7 @@ fn in_conversation(
     check_authorized(directory, sender, &ids, directory.direct_by_users(&ids).is_some())?;
     let readers = users.iter().filter(|user| user.is_active && receives_typing(user)).map(|user| user.id);
     let readers = readers.collect();
-    Ok(TypingRecipients { place: TypingPlace::Direct(users), readers })
+    Ok(TypingRecipients { conversation: TypingConversation::Direct(users), readers })
 }
 
 /// Whether a user wants to know of typing.

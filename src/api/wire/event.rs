@@ -208,12 +208,13 @@ impl EventWriter<'_> {
                 to.fields(form, || user_topic::changed(self, *channel, topic, *updated, *policy));
             }
             EventBody::MutedTopics(muted) => to.fields(topics, || muted_topics::all(self, muted)),
-            EventBody::Typing { sender, is_start, place } => {
+            EventBody::Typing { sender, is_start, conversation } => {
                 let form = self.unless_restricted(topics);
-                to.fields(form, || typing::changed(self, sender, *is_start, place));
+                to.fields(form, || typing::changed(self, sender, *is_start, conversation));
             }
-            EventBody::EditTyping { sender, is_start, message, place } => {
-                let changed = || typing_edit_message::changed(self, *sender, *is_start, *message, place);
+            EventBody::EditTyping { sender, is_start, message, conversation } => {
+                let changed =
+                    || typing_edit_message::changed(self, *sender, *is_start, *message, conversation);
                 to.fields(topics, changed);
             }
             EventBody::OnboardingSteps(steps) => to.fields(ANY, || onboarding_steps::all(steps)),

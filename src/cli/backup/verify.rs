@@ -1,13 +1,13 @@
-//! `millstream backup verify`: what is damaged in a place of backups, and what to do about it.
+//! `millstream backup verify`: what is damaged in a backup repository, and what to do about it.
 
 use super::super::error::CliError;
-use super::place::{FromArgs, files, readable};
+use super::repository::{FromArgs, files, readable};
 use crate::admin::{Answer, time};
 use crate::units::{counted, size};
 use actors::backups::{Damage, DamagedFile, Verified};
 use serde_json::{Value, json};
 
-/// Compare everything in a place of backups with its checksums
+/// Compare everything in a backup repository with its checksums
 ///
 /// Names the damaged and missing files, and the backups that have them. The exit code is 0 if there are none, or if --repair set them
 /// aside.
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub struct VerifyArgs {
     #[command(flatten)]
     from: FromArgs,
-    /// Set damaged files aside, in the folder `damaged` of the place: the next backup stores again what the data folder still has
+    /// Set damaged files aside, in the folder `damaged` of the repository: the next backup stores again what the data folder still has
     /// of them
     #[arg(long)]
     repair: bool,
@@ -23,9 +23,9 @@ pub struct VerifyArgs {
 
 /// Compares everything with its checksums, and prints what is damaged. Fails if something is, unless it was set aside.
 pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
-    let place = args.from.place()?;
-    let title = place.title();
-    let found = actors::backups::verify(place, args.repair)?;
+    let repository = args.from.repository()?;
+    let title = repository.title();
+    let found = actors::backups::verify(repository, args.repair)?;
     let lines = lines(&title, &found, args.repair);
     args.from.output.print(&Answer { table: None, lines, value: value(&found) })?;
     let is_repaired = args.repair && found.unreadable == 0;

@@ -3,8 +3,8 @@
 
 use super::{ApiError, Code};
 use crate::background::WorkError;
+use crate::fair_queue::TooManyWaiting;
 use crate::rate_limit::RateLimited;
-use crate::turns::TooManyWaiting;
 use actix_web::http::StatusCode;
 use actors::DomainError;
 use actors::budget::BudgetFull;

@@ -30,7 +30,7 @@ async fn answer(mut request: Request) -> Result<Response<BoxBody>, actix_web::Er
         }
         "/cut" => {
             let mut response = Response::ok().set_body(Bytes::from_static(b"12345678")).map_into_boxed_body();
-            response.extensions_mut().insert(Cut::SecondHalf);
+            response.extensions_mut().insert(Truncation::SecondHalf);
             return Ok(response);
         }
         _ => {}
@@ -62,7 +62,7 @@ impl Client {
         Self::with_room(1 << 20)
     }
 
-    /// The connection has room for so many bytes in each direction.
+    /// The connection has room for this many bytes in each direction.
     fn with_room(bytes: usize) -> Self {
         let (stream, server) = tokio::io::duplex(bytes);
         let draining = Draining::default();

@@ -23,7 +23,7 @@ const LOCK_RENEWED: Duration = Duration::from_secs(60);
 /// Bytes of a file that are read and given to the service at a time.
 const PIECE_BYTES: usize = 256 << 10;
 
-/// A place of backups in a bucket. Not to be used by threads of an async runtime.
+/// A backup repository in a bucket. Not to be used by threads of an async runtime.
 pub struct Bucket {
     title: String,
     prefix: String,

@@ -102,7 +102,7 @@ mod tests {
         stream.write_all(format!("{head}{content}").as_bytes()).await.unwrap();
     }
 
-    /// Files in a service that fails so often with this status and content; and the number of requests to it.
+    /// Files in a service that fails this often with this status and content; and the number of requests to it.
     async fn failing(times: usize, status: &'static str, content: &'static str) -> (Blobs, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());

@@ -29,7 +29,7 @@ pub enum Inspection {
     Unfinished,
 }
 
-/// Inspects the first bytes of a file of `size` bytes, at least [`HEAD_BYTES_MAX`] of them if there are so many.
+/// Inspects the first bytes of a file of `size` bytes, at least [`HEAD_BYTES_MAX`] of them if there are as many.
 pub fn inspect(head: &[u8], size: u64) -> Inspection {
     let Some(format) = preview_format(head) else { return Inspection::Other };
     if size > SOURCE_BYTES_MAX {

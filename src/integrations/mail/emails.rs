@@ -27,23 +27,23 @@ pub(super) fn compose(
         return Err("the organization is deactivated".into());
     }
     let (url, addresses) = (hosts.url(realm, None), hosts.mail_addresses());
-    let about = About { realm, url, directory, addresses, has_passwords };
+    let context = MailContext { realm, url, directory, addresses, has_passwords };
     match task {
-        MailTask::ConfirmAddress { user, address, asked } => about.confirm_address(*user, address, *asked),
-        MailTask::AddressChanged { user, old } => about.address_changed(*user, old),
-        MailTask::NewLogin { user, at, client, ip } => about.new_login(*user, *at, client, ip),
-        MailTask::Invitation(invitation) => about.invitation(*invitation, realm.now()),
-        MailTask::Deactivated { user, comment } => about.deactivated(*user, comment),
-        MailTask::FoundAccounts { user, organizations } => about.found_accounts(*user, organizations),
-        MailTask::PasswordReset { user, asked } => about.password_reset(*user, *asked),
-        MailTask::SignUp { address, asked } => about.sign_up(address, *asked),
-        MailTask::SignUpKnown { user } => about.sign_up_known(*user),
-        MailTask::Missed { user, messages } => about.missed(*user, messages),
+        MailTask::ConfirmAddress { user, address, asked } => context.confirm_address(*user, address, *asked),
+        MailTask::AddressChanged { user, old } => context.address_changed(*user, old),
+        MailTask::NewLogin { user, at, client, ip } => context.new_login(*user, *at, client, ip),
+        MailTask::Invitation(invitation) => context.invitation(*invitation, realm.now()),
+        MailTask::Deactivated { user, comment } => context.deactivated(*user, comment),
+        MailTask::FoundAccounts { user, organizations } => context.found_accounts(*user, organizations),
+        MailTask::PasswordReset { user, asked } => context.password_reset(*user, *asked),
+        MailTask::SignUp { address, asked } => context.sign_up(address, *asked),
+        MailTask::SignUpKnown { user } => context.sign_up_known(*user),
+        MailTask::Missed { user, messages } => context.missed(*user, messages),
     }
 }
 
-/// What every e-mail needs.
-pub(super) struct About<'p> {
+/// What the text of every e-mail is made from.
+pub(super) struct MailContext<'p> {
     pub(super) realm: &'p RealmHandle,
     /// URL of the organization, without a slash at its end.
     pub(super) url: String,
@@ -54,11 +54,13 @@ pub(super) struct About<'p> {
     has_passwords: bool,
 }
 
-impl About<'_> {
+impl MailContext<'_> {
     /// The e-mail with the link that turns off mails of its kind, in its text and in its headers.
     pub(super) fn with_unsubscribe_link(&self, email: Email, reader: &User, kind: MailKind) -> Email {
         let url = format!("{}{}", self.url, unsubscribe_path(self.realm, reader, kind));
-        email.with_unsubscribe_link(url.clone()).link(format!("Stop emails about {}", kind.words()), url)
+        email
+            .with_unsubscribe_link(url.clone())
+            .link(format!("Stop emails about {}", kind.description()), url)
     }
 
     pub(super) fn user(&self, id: UserId) -> Result<&Arc<User>, String> {

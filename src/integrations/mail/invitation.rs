@@ -1,12 +1,12 @@
 //! The e-mail with an invitation.
 
 use super::Email;
-use super::emails::About;
+use super::emails::MailContext;
 use crate::hosts::invitation_link;
 use model::{InvitationId, Timestamp};
 use rules::invitations::open_invitation;
 
-impl About<'_> {
+impl MailContext<'_> {
     /// The invitation with its link, while it can be accepted.
     pub(super) fn invitation(&self, id: InvitationId, now: Timestamp) -> Result<(String, Email), String> {
         let invitation = self.directory.invitation(id).ok_or("there is no such invitation")?;

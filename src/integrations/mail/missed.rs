@@ -2,7 +2,7 @@
 //! that can still be read are described here.
 
 use super::Email;
-use super::emails::About;
+use super::emails::MailContext;
 use super::unsubscribe::MailKind;
 use model::{Message, MessageId, Place, RecipientId, SettingValue, User, UserId};
 use rules::markdown::{ChannelRef, message_url};
@@ -14,7 +14,7 @@ use rules::topics::shown_topic;
 /// Maximum number of characters of one message in an e-mail.
 const TEXT_CHARS_MAX: usize = 4000;
 
-impl About<'_> {
+impl MailContext<'_> {
     /// The messages that a user missed in one conversation.
     pub(super) fn missed(&self, user: UserId, messages: &[MessageId]) -> Result<(String, Email), String> {
         let reader = self.user(user)?;

@@ -17,7 +17,7 @@ pub use emails::{confirm_path, parse_confirm_key};
 pub use list::{KeptMail, MAILS_KEPT_MAX, MailList};
 pub use password_reset::parse_reset_key;
 pub use sign_up::parse_sign_up_key;
-pub use unsubscribe::{MailKind, Switch, parse_unsubscribe_link};
+pub use unsubscribe::{MailKind, MailSetting, parse_unsubscribe_link};
 
 use crate::config::{Config, ConfigError};
 use crate::hosts::Hosts;

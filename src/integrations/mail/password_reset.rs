@@ -1,7 +1,7 @@
 //! The e-mails that people ask for without a login: a link for a new password, and the organizations of an address.
 
 use super::Email;
-use super::emails::About;
+use super::emails::MailContext;
 use actors::RealmHandle;
 use model::{Timestamp, User, UserId};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Context for deriving keys of this kind.
 const PURPOSE: &str = "new password";
 
-impl About<'_> {
+impl MailContext<'_> {
     /// The link, as long as the account is in use.
     pub(super) fn password_reset(&self, user: UserId, asked: Timestamp) -> Result<(String, Email), String> {
         let user = self.user(user)?;

@@ -2,7 +2,7 @@
 //! has an account already.
 
 use super::Email;
-use super::emails::About;
+use super::emails::MailContext;
 use actors::RealmHandle;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +12,7 @@ use rules::settings::realm_bool;
 /// Context for deriving keys of this kind.
 const PURPOSE: &str = "sign up";
 
-impl About<'_> {
+impl MailContext<'_> {
     /// The link, as long as the organization lets people in.
     pub(super) fn sign_up(&self, address: &str, asked: Timestamp) -> Result<(String, Email), String> {
         if realm_bool(self.directory.realm(), "invite_required") {

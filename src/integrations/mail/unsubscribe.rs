@@ -28,9 +28,9 @@ pub enum MailKind {
     Channel(ChannelId),
 }
 
-/// What turns a kind of mail off when it is false.
+/// The setting that turns a kind of mail off when it is false.
 #[derive(Clone, Copy, Debug)]
-pub enum Switch {
+pub enum MailSetting {
     /// A setting of the account.
     Account(&'static Setting),
     /// The property `email_notifications` of the subscription to a channel.
@@ -54,18 +54,18 @@ impl MailKind {
         }
     }
 
-    /// What turns it off.
-    pub fn switch(self) -> Switch {
+    /// The setting that turns it off.
+    pub fn setting(self) -> MailSetting {
         match self {
-            Self::Logins => Switch::Account(LOGIN_MAIL),
-            Self::Missed => Switch::Account(OFFLINE_MAIL),
-            Self::FollowedTopics => Switch::Account(FOLLOWED_MAIL),
-            Self::Channel(channel) => Switch::Subscription(channel),
+            Self::Logins => MailSetting::Account(LOGIN_MAIL),
+            Self::Missed => MailSetting::Account(OFFLINE_MAIL),
+            Self::FollowedTopics => MailSetting::Account(FOLLOWED_MAIL),
+            Self::Channel(channel) => MailSetting::Subscription(channel),
         }
     }
 
     /// What these mails are about, for people. A channel is not named: mails without content must not name it.
-    pub fn words(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Logins => "new logins",
             Self::Missed => "missed direct messages and mentions",

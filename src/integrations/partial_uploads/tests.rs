@@ -2,8 +2,8 @@ use super::*;
 
 const NOW: Timestamp = Timestamp(1_900_000_000_000);
 
-fn about(user: u32, length: u64) -> About {
-    About {
+fn info(user: u32, length: u64) -> UploadInfo {
+    UploadInfo {
         realm: RealmId(1),
         user: UserId(user),
         length,
@@ -27,12 +27,12 @@ async fn bytes_and_description_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let (id, parts) = {
         let uploads = open(&folder);
-        let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+        let upload = uploads.create(info(7, 10), 100, NOW).await.unwrap();
         let mut lock = uploads.write_lock(&upload).await.unwrap();
         lock.write(b"hello").await.unwrap();
         assert_eq!(upload.offset(), 0, "nothing is durable yet");
         assert_eq!(lock.sync(NOW).await.unwrap(), 5);
-        (upload.id.clone(), upload.about.clone())
+        (upload.id.clone(), upload.info.clone())
     };
     std::fs::write(folder.path().join("partial-uploads/lost.bytes"), "x").unwrap();
     std::fs::write(folder.path().join("partial-uploads/lost.new"), "x").unwrap();
@@ -40,7 +40,7 @@ async fn bytes_and_description_survive_a_restart() {
     assert_eq!(files(&folder), 2, "leftovers are deleted");
     let now = Timestamp(uploads.uploads.lock()[&id].progress.lock().touched.0);
     let upload = uploads.find((RealmId(1), UserId(7)), &id, now).unwrap();
-    assert_eq!((upload.offset(), &upload.about), (5, &parts));
+    assert_eq!((upload.offset(), &upload.info), (5, &parts));
     let mut lock = uploads.write_lock(&upload).await.unwrap();
     lock.write(b" world and more").await.unwrap();
     assert_eq!((lock.bytes_left(), lock.sync(now).await.unwrap()), (0, 10));
@@ -55,7 +55,7 @@ async fn bytes_and_description_survive_a_restart() {
 async fn other_accounts_find_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let uploads = open(&folder);
-    let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+    let upload = uploads.create(info(7, 10), 100, NOW).await.unwrap();
     let find = |realm, user, now| uploads.find((RealmId(realm), UserId(user)), &upload.id, now).is_ok();
     assert!(find(1, 7, NOW));
     assert!(!find(1, 8, NOW) && !find(2, 7, NOW));
@@ -66,7 +66,7 @@ async fn other_accounts_find_nothing() {
 async fn a_newer_request_takes_over() {
     let folder = tempfile::tempdir().unwrap();
     let uploads = Arc::new(open(&folder));
-    let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+    let upload = uploads.create(info(7, 10), 100, NOW).await.unwrap();
     let mut first = uploads.write_lock(&upload).await.unwrap();
     let waiting = {
         let (uploads, upload) = (uploads.clone(), upload.clone());
@@ -84,22 +84,22 @@ async fn a_newer_request_takes_over() {
 async fn uploads_of_an_account_are_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let uploads = open(&folder);
-    let first = uploads.create(about(7, 10), 100, NOW).await.unwrap();
-    assert!(matches!(uploads.create(about(7, 91), 100, NOW).await, Err(PartialError::AccountFull)));
+    let first = uploads.create(info(7, 10), 100, NOW).await.unwrap();
+    assert!(matches!(uploads.create(info(7, 91), 100, NOW).await, Err(PartialError::AccountFull)));
     let soon = Timestamp(NOW.0 + 1);
     for _ in 1..ACCOUNT_UPLOADS_MAX {
-        uploads.create(about(7, 1), 100, soon).await.unwrap();
+        uploads.create(info(7, 1), 100, soon).await.unwrap();
     }
-    assert!(matches!(uploads.create(about(7, 1), 100, NOW).await, Err(PartialError::AccountFull)));
-    assert!(uploads.create(about(8, 1), 100, NOW).await.is_ok(), "of another account");
+    assert!(matches!(uploads.create(info(7, 1), 100, NOW).await, Err(PartialError::AccountFull)));
+    assert!(uploads.create(info(8, 1), 100, NOW).await.is_ok(), "of another account");
     // The one without progress for the longest time makes room, unless a request writes to it.
     let later = Timestamp(soon.0 + IDLE_MILLIS);
     let lock = uploads.write_lock(&first).await.unwrap();
-    uploads.create(about(7, 1), 100, later).await.unwrap();
+    uploads.create(info(7, 1), 100, later).await.unwrap();
     let own = (RealmId(1), UserId(7));
     assert!(uploads.find(own, &first.id, later).is_ok());
     drop(lock);
-    uploads.create(about(7, 1), 100, later).await.unwrap();
+    uploads.create(info(7, 1), 100, later).await.unwrap();
     assert!(uploads.find(own, &first.id, later).is_err());
     assert_eq!(files(&folder), 2 * (ACCOUNT_UPLOADS_MAX + 1));
 }
@@ -108,7 +108,7 @@ async fn uploads_of_an_account_are_bounded() {
 async fn expired_uploads_are_swept() {
     let folder = tempfile::tempdir().unwrap();
     let uploads = open(&folder);
-    let upload = uploads.create(about(7, 10), 100, NOW).await.unwrap();
+    let upload = uploads.create(info(7, 10), 100, NOW).await.unwrap();
     assert_eq!(uploads.sweep(Timestamp(NOW.0 + EXPIRY_MILLIS - 1)).await.unwrap(), 0);
     let lock = uploads.write_lock(&upload).await.unwrap();
     let late = Timestamp(NOW.0 + EXPIRY_MILLIS);
@@ -121,7 +121,7 @@ async fn expired_uploads_are_swept() {
 async fn rolling_back_keeps_what_was_durable() {
     let folder = tempfile::tempdir().unwrap();
     let uploads = open(&folder);
-    let upload = uploads.create(about(7, 1 << 20), 1 << 20, NOW).await.unwrap();
+    let upload = uploads.create(info(7, 1 << 20), 1 << 20, NOW).await.unwrap();
     let mut lock = uploads.write_lock(&upload).await.unwrap();
     lock.write(b"abc").await.unwrap();
     lock.sync(NOW).await.unwrap();

@@ -30,9 +30,9 @@ pub enum PartialError {
     Io(#[from] std::io::Error),
 }
 
-/// What the creator of an upload says about it. Stored beside its bytes.
+/// What is known of an upload from its creation on. Stored beside its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct About {
+pub struct UploadInfo {
     pub realm: RealmId,
     pub user: UserId,
     /// Bytes of the complete file.
@@ -52,7 +52,7 @@ pub struct About {
 #[derive(Debug)]
 pub struct PartialUpload {
     pub id: String,
-    pub about: About,
+    pub info: UploadInfo,
     folder: Arc<PathBuf>,
     pub(super) is_durable: bool,
     pub(super) progress: Mutex<Progress>,
@@ -73,19 +73,19 @@ pub(super) struct Progress {
 impl PartialUpload {
     pub(super) fn new(
         id: String,
-        about: About,
+        info: UploadInfo,
         folder: Arc<PathBuf>,
         is_durable: bool,
         progress: Progress,
     ) -> Self {
         let (lock, asked) = (Arc::default(), watch::Sender::new(0));
-        Self { id, about, folder, is_durable, progress: Mutex::new(progress), lock, asked }
+        Self { id, info, folder, is_durable, progress: Mutex::new(progress), lock, asked }
     }
 
     /// The number of bytes that are durable, at most all but the last one. A client that has sent everything but got no response
     /// so sends the last byte again, and learns the outcome.
     pub fn offset(&self) -> u64 {
-        self.progress.lock().offset.min(self.about.length.saturating_sub(1))
+        self.progress.lock().offset.min(self.info.length.saturating_sub(1))
     }
 
     /// When the upload expires if nothing more arrives.
@@ -102,8 +102,8 @@ impl PartialUpload {
         self.folder.join(format!("{}.json", self.id))
     }
 
-    pub(super) fn is_of(&self, about: &About) -> bool {
-        (self.about.realm, self.about.user) == (about.realm, about.user)
+    pub(super) fn has_same_creator(&self, info: &UploadInfo) -> bool {
+        (self.info.realm, self.info.user) == (info.realm, info.user)
     }
 
     /// Whether no request writes to it, and none has for a while.
@@ -114,7 +114,7 @@ impl PartialUpload {
     /// Creates both files: first the empty bytes, so that a description always has some.
     pub(super) fn write_description(&self) -> Result<(), PartialError> {
         let bytes = private_file(&self.file())?;
-        let json = serde_json::to_vec(&self.about).map_err(std::io::Error::other)?;
+        let json = serde_json::to_vec(&self.info).map_err(std::io::Error::other)?;
         let new = self.description().with_extension("new");
         let mut description = private_file(&new)?;
         description.write_all(&json)?;
@@ -147,12 +147,12 @@ fn private_file(path: &Path) -> std::io::Result<File> {
 /// The upload that a file of an earlier run describes.
 pub(super) fn restored(folder: &Arc<PathBuf>, path: &Path, is_durable: bool) -> Option<PartialUpload> {
     let id = path.file_name()?.to_str()?.strip_suffix(".json")?.to_owned();
-    let about: About = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
+    let info: UploadInfo = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
     let bytes = std::fs::metadata(path.with_extension("bytes")).ok()?;
     let modified = bytes.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     let touched = Timestamp(u64::try_from(modified.as_millis()).ok()?);
-    let progress = Progress { offset: bytes.len().min(about.length), touched };
-    Some(PartialUpload::new(id, about, folder.clone(), is_durable, progress))
+    let progress = Progress { offset: bytes.len().min(info.length), touched };
+    Some(PartialUpload::new(id, info, folder.clone(), is_durable, progress))
 }
 
 /// Runs work on files off the async threads.

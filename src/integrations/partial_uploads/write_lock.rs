@@ -39,7 +39,7 @@ impl WriteLock {
 
     /// The number of bytes that are still to come.
     pub fn bytes_left(&self) -> u64 {
-        self.upload.about.length.saturating_sub(self.writer.end())
+        self.upload.info.length.saturating_sub(self.writer.end())
     }
 
     /// Adds bytes, at most those that are left. They are not durable yet.

@@ -52,13 +52,13 @@ fn organization() -> Vec<Operation> {
         operation(
             "get-realm-audit",
             "GET /api/v1/realm/audit",
-            "List administrative acts",
+            "Read the audit log",
             "What was changed, when, by whom and from where, the newest first.",
         )
         .with([
-            may("before", Int, "Only acts with a lower id: the next_before of the page before."),
-            may("user_id", Int, "Only acts of this user, or about them."),
-            may("limit", Int, "How many acts at most, up to 100.").or("100"),
+            may("before", Int, "Only entries with a lower id: the next_before of the page before."),
+            may("user_id", Int, "Only entries of this user, or about them."),
+            may("limit", Int, "How many entries at most, up to 100.").or("100"),
         ]),
         operation("get-realm-exports", "GET /api/v1/export/realm", "List exports", "With their state."),
         operation(

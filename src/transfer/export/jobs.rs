@@ -18,7 +18,7 @@ pub const PART_BYTES_MAX: usize = BUFFER_BYTES;
 /// How far an export is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportProgress {
-    /// Messages that were read, of so many.
+    /// Messages that were read, of this total.
     pub done: u64,
     pub all: u64,
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What an export is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Messages were read, of so many.
+    /// Messages were read, of this total.
     Messages(u64, u64),
     /// Everything else is being written.
     Rest,

@@ -1,10 +1,10 @@
 //! The conversion from beginning to end: day by day through all folders.
 
 use super::archive::SlackArchive;
+use super::conversations::{SlackConversations, SlackDestination};
 use super::downloads::Downloads;
 use super::messages::{self, SlackFile, SlackMessage, Threads, seconds};
 use super::people::People;
-use super::places::{Places, SlackDestination};
 use crate::transfer::export::{Spool, TableWriter};
 use crate::transfer::problem::TransferError;
 use crate::transfer::report::Report;
@@ -74,11 +74,11 @@ fn convert(
     let mut report = Report::default();
     let domain = request.email_domain.clone().unwrap_or_else(|| "slack.invalid".to_owned());
     let mut people = People::read(&mut archive, &domain, &mut report)?;
-    let places = Places::read(&mut archive, &mut people, &mut report)?;
+    let conversations = SlackConversations::read(&mut archive, &mut people, &mut report)?;
     let mut conversion = Conversion {
         to: to.to_owned(),
         people,
-        places,
+        conversations,
         report,
         threads: Threads::default(),
         downloads: if request.fetches_files { Some(Downloads::new()?) } else { None },
@@ -107,7 +107,7 @@ struct Waiting {
 struct Conversion {
     to: PathBuf,
     people: People,
-    places: Places,
+    conversations: SlackConversations,
     report: Report,
     threads: Threads,
     /// None keeps the links.
@@ -134,25 +134,25 @@ impl Conversion {
                 archive.json(&format!("{folder}/{day}.json"))?.unwrap_or_default();
             let count = messages.len() as u64;
             self.report.read(messages::TABLE, count);
-            let Some(place) = self.places.of_folder(folder) else {
+            let Some(conversation) = self.conversations.of_folder(folder) else {
                 self.report.leave_out(messages::TABLE, "of a channel that is not in the export", count);
                 continue;
             };
             for message in messages {
                 match (message.refusal(), seconds(&message.ts)) {
-                    (None, Some(at)) => all.push((at, place, message)),
+                    (None, Some(at)) => all.push((at, conversation, message)),
                     (why, _) => self.report.leave_out(messages::TABLE, why.unwrap_or("without a time"), 1),
                 }
             }
         }
         all.sort_by(|one, other| one.0.total_cmp(&other.0));
-        all.into_iter().try_for_each(|(at, place, message)| self.message(at, place, &message))
+        all.into_iter().try_for_each(|(at, conversation, message)| self.message(at, conversation, &message))
     }
 
     fn message(
         &mut self,
         at: f64,
-        place: SlackDestination,
+        conversation: SlackDestination,
         message: &SlackMessage,
     ) -> Result<(), TransferError> {
         let id = self.messages + 1;
@@ -161,7 +161,7 @@ impl Conversion {
         for file in message.files.iter().flatten() {
             links.extend(self.file(id, sender, at, file)?);
         }
-        let content = message.content(&self.people, &self.places, &links, &mut self.report);
+        let content = message.content(&self.people, &self.conversations, &links, &mut self.report);
         if content.is_empty() {
             self.report.leave_out(messages::TABLE, "without a text", 1);
             return Ok(());
@@ -169,9 +169,10 @@ impl Conversion {
         self.messages = id;
         self.people.wrote(sender, at);
         self.report.carry(messages::TABLE, 1);
-        let (recipient, topic) = match place {
+        let (recipient, topic) = match conversation {
             SlackDestination::Channel(position) => {
-                let recipient = self.places.channels.get(position).map_or(0, |channel| channel.recipient);
+                let recipient =
+                    self.conversations.channels.get(position).map_or(0, |channel| channel.recipient);
                 (recipient, message.topic(position, &mut self.threads))
             }
             SlackDestination::People(position) => (self.recipient(position, sender), String::new()),
@@ -196,7 +197,7 @@ impl Conversion {
 
     /// The recipient of a message in a conversation: of the other person, or of the group.
     fn recipient(&self, position: usize, sender: u32) -> u32 {
-        let Some(conversation) = self.places.conversations.get(position) else { return sender };
+        let Some(conversation) = self.conversations.conversations.get(position) else { return sender };
         match conversation.people.as_slice() {
             [] => sender,
             [one] => *one,
@@ -261,7 +262,7 @@ impl Conversion {
             self.write_file()?;
         }
         let mut tables = TableWriter::new(&self.to)?;
-        let first = self.places.channels.iter().map(|channel| channel.created).filter(|at| *at > 0.0);
+        let first = self.conversations.channels.iter().map(|channel| channel.created).filter(|at| *at > 0.0);
         // Without one, the organization is created when it is imported.
         let created = first.chain(self.people.first_message()).reduce(f64::min);
         let name = request.name.as_deref().unwrap_or("Imported from Slack");
@@ -281,8 +282,9 @@ impl Conversion {
     }
 
     fn place_tables(&self, tables: &mut TableWriter) -> Result<(), TransferError> {
-        let channels = &self.places.channels;
-        let groups = || self.places.conversations.iter().filter(|conversation| conversation.people.len() > 2);
+        let channels = &self.conversations.channels;
+        let groups =
+            || self.conversations.conversations.iter().filter(|conversation| conversation.people.len() > 2);
         tables.table(
             "zerver_stream",
             channels.iter().map(|channel| {

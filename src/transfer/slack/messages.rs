@@ -1,9 +1,9 @@
 //! Messages of a day: which are carried over, where, and with which text.
 
+use super::conversations::SlackConversations;
 use super::emoji::emoji_name;
 use super::mrkdwn::{Names, to_markdown};
 use super::people::{People, Profile};
-use super::places::Places;
 use crate::transfer::report::Report;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -167,8 +167,14 @@ impl SlackMessage {
     }
 
     /// The text with what integrations added. `files` are the links to files.
-    pub fn content(&self, people: &People, places: &Places, files: &[String], report: &mut Report) -> String {
-        let names = Names { people, places };
+    pub fn content(
+        &self,
+        people: &People,
+        conversations: &SlackConversations,
+        files: &[String],
+        report: &mut Report,
+    ) -> String {
+        let names = Names { people, conversations };
         let mut parts = Vec::new();
         let text = to_markdown(self.text.as_deref().unwrap_or_default(), names);
         parts.push(if self.subtype.as_deref() == Some("me_message") { format!("/me {text}") } else { text });

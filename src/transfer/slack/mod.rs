@@ -5,12 +5,12 @@
 //! ids in the order of their times and memory depends on one day; `mrkdwn` translates texts.
 
 mod archive;
+mod conversations;
 mod convert;
 mod downloads;
 mod emoji;
 mod messages;
 mod mrkdwn;
 mod people;
-mod places;
 
 pub use convert::{SlackRequest, prepare};

@@ -1,14 +1,14 @@
 //! Slack's markup as Markdown: links, mentions, bold, italic, strikethrough; code is kept.
 
+use super::conversations::SlackConversations;
 use super::emoji::emoji_name;
 use super::people::People;
-use super::places::Places;
 
 /// What names mean.
 #[derive(Clone, Copy)]
 pub struct Names<'n> {
     pub people: &'n People,
-    pub places: &'n Places,
+    pub conversations: &'n SlackConversations,
 }
 
 /// A text as Markdown.
@@ -113,7 +113,7 @@ fn link(token: &str, names: Names<'_>) -> String {
         return named.unwrap_or_else(|| format!("@{}", label.unwrap_or_else(|| user.to_owned())));
     }
     if let Some(channel) = target.strip_prefix('#') {
-        let name = names.places.channel_name(channel).map(str::to_owned).or(label);
+        let name = names.conversations.channel_name(channel).map(str::to_owned).or(label);
         return name.map_or_else(|| format!("#{channel}"), |name| format!("#**{name}**"));
     }
     if let Some(command) = target.strip_prefix('!') {
@@ -217,9 +217,9 @@ mod tests {
     use super::*;
 
     fn translated(text: &str) -> String {
-        let (mut people, places) = (People::default(), Places::default());
+        let (mut people, conversations) = (People::default(), SlackConversations::default());
         people.stranger("U1", Some("Olga Berg".into()), false);
-        to_markdown(text, Names { people: &people, places: &places })
+        to_markdown(text, Names { people: &people, conversations: &conversations })
     }
 
     #[test]

@@ -51,11 +51,11 @@ pub struct Imported {
 /// What an import is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Files were checked, of so many.
+    /// Files were checked, of this total.
     Checked(usize, usize),
     /// The organization without its messages was written.
     Organization,
-    /// Messages were written, of so many.
+    /// Messages were written, of this total.
     Messages(u64, u64),
 }
 

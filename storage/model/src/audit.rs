@@ -1,4 +1,4 @@
-//! The log of administrative acts: who did what, when, and through which client. An act is one fact in the frame of what it
+//! The audit log: who did what, when, and through which client. An entry is one fact in the frame of what it
 //! did; messages that are sent have none.
 //!
 //! Stored permanently: variants and fields are only added at the end.
@@ -37,7 +37,7 @@ pub struct AuditEntry {
     pub actions: Vec<AuditAction>,
 }
 
-/// An act with its time, as it is kept for owners.
+/// An audit entry with its time, as it is kept for owners.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecordedAuditEntry {
     pub at: Timestamp,

@@ -6,6 +6,7 @@
 
 mod attachments;
 mod bots;
+mod comparison;
 mod groups;
 mod invitations;
 mod missed;
@@ -13,13 +14,12 @@ mod personal;
 mod pictures;
 mod push;
 mod records;
-mod sameness;
 mod storage;
 mod texts;
 mod web_sessions;
 
+pub use comparison::UserIdentity;
 pub use records::StorageUsage;
-pub use sameness::UserIdentity;
 
 use crate::bot::BotConfig;
 use crate::channel::{Channel, ChannelFolder};

@@ -66,7 +66,7 @@ pub struct SubscribedChannel {
 
 /// The conversation in which a user is typing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TypingPlace {
+pub enum TypingConversation {
     /// A direct conversation with all its participants, the typing user included.
     Direct(Vec<Arc<User>>),
     /// A topic of a channel.
@@ -185,14 +185,14 @@ pub enum EventBody {
     /// All muted topics of the user (channel name, topic, time), for clients without `UserTopic`.
     MutedTopics(Vec<(String, String, Timestamp)>),
     /// A user starts or stops typing.
-    Typing { sender: Arc<User>, is_start: bool, place: TypingPlace },
+    Typing { sender: Arc<User>, is_start: bool, conversation: TypingConversation },
     /// A user starts or stops typing a new text of a message.
     EditTyping {
         sender: UserId,
         is_start: bool,
         message: MessageId,
         /// Where the message is.
-        place: TypingPlace,
+        conversation: TypingConversation,
     },
     /// The onboarding steps that the user has not seen yet: type and name of each.
     OnboardingSteps(Vec<(&'static str, &'static str)>),

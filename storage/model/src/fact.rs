@@ -16,7 +16,7 @@ mod realm;
 mod subscription;
 mod user;
 
-pub use change::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic, ReactionsLeft};
+pub use change::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic, RemainingReactions};
 pub use channel::ChannelFact;
 pub use directory_change::DirectoryChange;
 pub use group::GroupFact;
@@ -66,7 +66,7 @@ pub enum Fact {
     /// recipients of events depend on it, also when events are rebuilt after a restart.
     PreImages(Vec<Fact>),
     Attachment(AttachmentFact),
-    /// Who changed what, for the log of administrative acts; in the frame of the changes. Clients receive no event of it.
+    /// Who changed what, for the audit log; in the frame of the changes. Clients receive no event of it.
     Audit(Box<AuditEntry>),
 }
 

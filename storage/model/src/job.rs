@@ -31,12 +31,12 @@ pub enum TaskKind {
     Push,
 }
 
-/// Tasks with the same destination. A failing destination does not delay the others.
+/// Where tasks are delivered to. A failing destination does not delay the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Lane {
+pub struct TaskDestination {
     pub kind: TaskKind,
-    /// Destination among those of the kind, for example a bot's id; 0 if there is only one.
-    pub place: u32,
+    /// The destination among those of the kind, for example a bot's id; 0 if there is only one.
+    pub id: u32,
 }
 
 impl TaskKind {
@@ -55,17 +55,17 @@ impl TaskKind {
 
 impl Task {
     /// The destination of the task.
-    pub fn lane(&self) -> Lane {
+    pub fn destination(&self) -> TaskDestination {
         match self {
-            Self::Mail(_) => Lane { kind: TaskKind::Mail, place: 0 },
-            Self::Push(_) => Lane { kind: TaskKind::Push, place: 0 },
-            Self::Webhook(task) => Lane { kind: TaskKind::Webhook, place: task.bot.0 },
+            Self::Mail(_) => TaskDestination { kind: TaskKind::Mail, id: 0 },
+            Self::Push(_) => TaskDestination { kind: TaskKind::Push, id: 0 },
+            Self::Webhook(task) => TaskDestination { kind: TaskKind::Webhook, id: task.bot.0 },
         }
     }
 
     /// The kind of the task.
     pub fn kind(&self) -> TaskKind {
-        self.lane().kind
+        self.destination().kind
     }
 
     /// Whether it is a delivery to a user, or to an address.

@@ -30,6 +30,7 @@ pub mod push;
 pub mod queue;
 pub mod ranges;
 pub mod realm;
+pub mod redacted;
 pub mod setting;
 pub mod subscription;
 pub mod texts;
@@ -50,8 +51,8 @@ pub use edit_entry::EditEntry;
 pub use event::{Audience, Event, EventBody};
 pub use event_kind::{EventKind, EventKinds};
 pub use fact::{
-    ChannelFact, Fact, Frame, GroupFact, JobFact, MessageFact, PersonalFact, QueueFact, ReactionsLeft,
-    RealmFact, SubscriptionFact, UserFact,
+    ChannelFact, Fact, Frame, GroupFact, JobFact, MessageFact, PersonalFact, QueueFact, RealmFact,
+    RemainingReactions, SubscriptionFact, UserFact,
 };
 pub use flags::{Flag, FlagOp, Flags};
 pub use group::{GroupSetting, UserGroup};

@@ -2,20 +2,9 @@
 
 use crate::ids::{MessageId, UserId};
 use crate::ranges::UserRanges;
+use crate::redacted::Redacted;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-
-/// A secret value: its debug output is redacted.
-#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Hidden<T>(pub T);
-
-impl<T> fmt::Debug for Hidden<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(hidden)")
-    }
-}
 
 /// The push network of a device's platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,7 +30,7 @@ impl PushTokenKind {
 pub struct PushToken {
     pub kind: PushTokenKind,
     /// The device's token: it allows sending notifications to the device.
-    pub token: Hidden<String>,
+    pub token: Redacted<String>,
     /// The app's id, for Apple devices.
     pub app: Option<String>,
     pub added: Timestamp,
@@ -84,11 +73,11 @@ pub struct PushDevice {
     pub account: i64,
     pub kind: PushTokenKind,
     /// Encryption key of its notifications.
-    pub key: Hidden<[u8; 32]>,
+    pub key: Redacted<[u8; 32]>,
     /// The service's public key that the registration is encrypted with.
     pub bouncer_public_key: String,
     /// The encrypted token, which only the service can read; empty once the service has it.
-    pub registration: Hidden<String>,
+    pub registration: Redacted<String>,
     pub added: Timestamp,
     pub status: PushStatus,
 }

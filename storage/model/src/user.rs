@@ -2,7 +2,7 @@
 
 use crate::ids::{ProfileFieldId, UserId};
 use crate::profile_field::ProfileValue;
-use crate::push::Hidden;
+use crate::redacted::Redacted;
 use crate::setting::Settings;
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -116,7 +116,7 @@ impl fmt::Debug for User {
             .field("joined", &self.joined)
             .field("timezone", &self.timezone)
             .field("avatar_version", &self.avatar_version)
-            .field("password_hash", &self.password_hash.as_ref().map(|_| Hidden(())))
+            .field("password_hash", &self.password_hash.as_ref().map(|_| Redacted(())))
             .field("api_key_rotation", &self.api_key_rotation)
             .field("settings", &self.settings)
             .field("profile_data", &self.profile_data)

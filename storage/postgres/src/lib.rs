@@ -5,10 +5,10 @@
 //! write to an organization. [`Control`] has nodes, their leases, and the directory of organizations; leases only avoid that
 //! two nodes try at once.
 
+mod append_queue;
 mod connect;
 mod control;
 mod error;
-mod gate;
 mod log;
 mod queries;
 mod reader;

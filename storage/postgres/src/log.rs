@@ -1,8 +1,8 @@
 //! The log of a node in PostgreSQL.
 
+use crate::append_queue::{Owner, Shared};
 use crate::connect::Database;
 use crate::error::PgError;
-use crate::gate::{Owner, Shared};
 use crate::queries::{Param, Queries};
 use crate::reader::{READ_PATIENCE, Reader, params};
 use crate::schema::{self, Requirements};
@@ -112,10 +112,10 @@ impl PgLog {
     /// Waits until everything that is queued now was reported.
     fn drain(&self) -> Result<(), LogError> {
         let deadline = Instant::now() + Duration::from_secs(DRAIN_SECS_MAX);
-        let mut gate = self.shared.gate.lock();
-        let upto = gate.last_ticket;
-        while gate.reported < upto {
-            if self.shared.progress.wait_until(&mut gate, deadline).timed_out() {
+        let mut appends = self.shared.appends.lock();
+        let upto = appends.last_ticket;
+        while appends.reported < upto {
+            if self.shared.progress.wait_until(&mut appends, deadline).timed_out() {
                 return Err(LogError::Unavailable("the database does not store what is queued".into()));
             }
         }
@@ -142,7 +142,7 @@ impl PgLog {
 
 impl RealmLog for PgLog {
     fn open(&self, realm: u32, min_epoch: u64) -> Result<Opened, LogError> {
-        if self.shared.gate.lock().is_closed {
+        if self.shared.appends.lock().is_closed {
             return Err(LogError::Unavailable("the log is closed".into()));
         }
         self.drain()?;
@@ -155,7 +155,7 @@ impl RealmLog for PgLog {
         let [epoch, first_sequence, last_sequence, chain] =
             [0, 1, 2, 3].map(|column| unsigned(row.get(column)));
         let owner = Owner { epoch, last: last_sequence, chain, fenced: None };
-        self.shared.gate.lock().owners.insert(realm, owner);
+        self.shared.appends.lock().owners.insert(realm, owner);
         Ok(Opened { epoch, first_sequence, last_sequence })
     }
 
@@ -172,7 +172,7 @@ impl RealmLog for PgLog {
     }
 
     fn trim(&self, realm: u32, before_sequence: u64) -> Result<Ticket, LogError> {
-        if !self.shared.gate.lock().owners.contains_key(&realm) {
+        if !self.shared.appends.lock().owners.contains_key(&realm) {
             return Err(LogError::NotOpen { realm });
         }
         let (first, last) = self.bounds(realm)?;
@@ -195,14 +195,14 @@ impl RealmLog for PgLog {
 
     fn recover(&self) -> Result<(), LogError> {
         // The writer recovers by itself.
-        if self.shared.gate.lock().is_closed {
+        if self.shared.appends.lock().is_closed {
             return Err(LogError::Unavailable("the log is closed".into()));
         }
         Ok(())
     }
 
     fn close(&self) {
-        self.shared.gate.lock().is_closed = true;
+        self.shared.appends.lock().is_closed = true;
         self.shared.queued.notify_one();
         if let Err(error) = self.drain() {
             tracing::error!(%error, "the log in the database was closed before everything was stored");
@@ -212,7 +212,7 @@ impl RealmLog for PgLog {
 
 impl Drop for PgLog {
     fn drop(&mut self) {
-        self.shared.gate.lock().is_closed = true;
+        self.shared.appends.lock().is_closed = true;
         // The thread ends by itself: it may be waiting for a database that does not come back.
         self.shared.queued.notify_one();
     }

@@ -1,6 +1,6 @@
 //! Reading the frames of a realm, a few megabytes at a time, each compared with the chain.
 
-use crate::gate::chained;
+use crate::append_queue::chained;
 use crate::queries::{Param, Queries};
 use bytes::Bytes;
 use std::collections::VecDeque;

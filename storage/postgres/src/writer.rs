@@ -5,9 +5,9 @@
 //! so what it sees is as durable as what was acknowledged. A row with our epoch and chain is ours; a head that has not moved is
 //! written again; everything else is another owner's.
 
+use crate::append_queue::{Job, JobKind, Shared};
 use crate::connect::{Database, Session};
 use crate::error::PgError;
-use crate::gate::{Job, JobKind, Shared};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 
 use crate::html::texts;
 use crate::language::Language;
-use crate::words::{fold, pieces, run_terms};
+use crate::tokenizer::{fold, run_terms, tokens};
 use foldhash::fast::RandomState;
 use frostem::Stemmer;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use tantivy::tokenizer::{RawTokenizer, TextAnalyzer, TokenStream};
 /// Words that are remembered; then all are forgotten before the next text.
 const REMEMBERED_MAX: usize = 20_000;
 
-/// Words of up to so many bytes are remembered as they are written, longer ones as they are folded.
+/// Words of up to this many bytes are remembered as they are written, longer ones as they are folded.
 const WRITTEN_BYTES_MAX: usize = 64;
 
 /// Divides texts into terms. It remembers stems, so use one for many texts.
@@ -124,9 +124,9 @@ impl Analyzer {
         self.stems.text += 1;
         let mut of_runs: HashSet<&str, RandomState> = HashSet::default();
         for text in texts {
-            for piece in pieces(text) {
-                let word = &text[piece.range];
-                if piece.is_run {
+            for token in tokens(text) {
+                let word = &text[token.range];
+                if token.is_run {
                     run_terms(word).filter(|term| of_runs.insert(term)).for_each(&mut found);
                 } else if let Some(number) = self.number(word) {
                     self.stems.if_new(number).into_iter().for_each(&mut found);

@@ -55,9 +55,9 @@ impl Identity {
     }
 }
 
-/// What each commit states.
+/// The payload that each commit of the index carries.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Mark {
+pub(crate) struct CommitPayload {
     pub identity: Identity,
     pub sequence: u64,
 }
@@ -92,14 +92,16 @@ impl Index {
         guarded(|| {
             let index = tantivy::Index::open(Files::new(folder))?;
             let (expected, fields) = schema();
-            let payload = index.load_metas()?.payload.unwrap_or_default();
-            let mark = serde_json::from_str::<Mark>(&payload).ok().filter(|mark| mark.identity == *identity);
-            let Some(mark) = mark.filter(|_| index.schema() == expected) else { return Ok(None) };
+            let stored = index.load_metas()?.payload.unwrap_or_default();
+            let payload = serde_json::from_str::<CommitPayload>(&stored)
+                .ok()
+                .filter(|payload| payload.identity == *identity);
+            let Some(payload) = payload.filter(|_| index.schema() == expected) else { return Ok(None) };
             let damaged = index.validate_checksum()?;
             if let Some(file) = damaged.iter().next() {
                 return Err(SearchError::Damaged(format!("the checksum of {} differs", file.display())));
             }
-            Ok(Some((Self::new(index, fields, identity)?, Sequence(mark.sequence))))
+            Ok(Some((Self::new(index, fields, identity)?, Sequence(payload.sequence))))
         })
     }
 
@@ -253,10 +255,10 @@ impl Writer {
     /// # Errors
     /// When the disk cannot be written; then the last commit stays.
     pub fn commit(&mut self, sequence: Sequence) -> Result<(), SearchError> {
-        let mark = Mark { identity: self.identity.clone(), sequence: sequence.0 };
+        let payload = CommitPayload { identity: self.identity.clone(), sequence: sequence.0 };
         self.send()?;
         let payload =
-            serde_json::to_string(&mark).map_err(|error| SearchError::Damaged(error.to_string()))?;
+            serde_json::to_string(&payload).map_err(|error| SearchError::Damaged(error.to_string()))?;
         guarded(|| {
             let mut prepared = self.writer.prepare_commit()?;
             prepared.set_payload(&payload);

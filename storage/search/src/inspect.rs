@@ -2,7 +2,7 @@
 
 use crate::error::{SearchError, guarded};
 use crate::files::Files;
-use crate::index::{Identity, Mark};
+use crate::index::{CommitPayload, Identity};
 use model::Sequence;
 use std::path::Path;
 
@@ -26,12 +26,12 @@ pub fn inspect(folder: &Path) -> Result<Option<Inspected>, SearchError> {
     guarded(|| {
         let index = tantivy::Index::open(Files::new(folder))?;
         let metas = index.load_metas()?;
-        let mark: Mark = serde_json::from_str(&metas.payload.unwrap_or_default())
+        let payload: CommitPayload = serde_json::from_str(&metas.payload.unwrap_or_default())
             .map_err(|_| SearchError::Damaged("it does not state its sequence".to_owned()))?;
         if let Some(file) = index.validate_checksum()?.iter().next() {
             return Err(SearchError::Damaged(format!("the checksum of {} differs", file.display())));
         }
         let messages = metas.segments.iter().map(|segment| u64::from(segment.num_docs())).sum();
-        Ok(Some(Inspected { identity: mark.identity, sequence: Sequence(mark.sequence), messages }))
+        Ok(Some(Inspected { identity: payload.identity, sequence: Sequence(payload.sequence), messages }))
     })
 }

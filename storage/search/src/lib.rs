@@ -1,6 +1,6 @@
 //! Full-text search: what the words of a text are, the index of words, and highlighting.
 //!
-//! `analyzer` and `words` divide text into words and stem them; the same code does it for messages, for queries and for
+//! `analyzer` and `tokenizer` divide text into words and stem them; the same code does it for messages, for queries and for
 //! highlights. `index` is the index on disk: for each word, the ids of the messages that have it, and nothing else; `reader` looks words
 //! up in it. `hashed` has the words of messages that are not in it yet. It is a
 //! projection of the journal: it states the sequence that it reflects, and can be rebuilt at any time. `topics` has the words
@@ -20,8 +20,8 @@ mod query;
 mod reader;
 mod schema;
 mod stop_words;
+mod tokenizer;
 mod topics;
-mod words;
 
 #[cfg(test)]
 mod index_tests;
@@ -35,7 +35,7 @@ pub use highlight::Highlighter;
 pub use index::{Identity, Index, VERSION, Writer};
 pub use inspect::{Inspected, inspect};
 pub use language::Language;
-pub use matching::{Hits, Matcher, Searched};
+pub use matching::{Matcher, Searched, WordMask};
 pub use query::{Query, WORDS_MAX, Word};
 pub use reader::Reader;
 pub use topics::{Topic, TopicWords};

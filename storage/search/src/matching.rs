@@ -4,11 +4,11 @@ use crate::analyzer::Analyzer;
 use crate::html::texts;
 use crate::language::Language;
 use crate::query::{Query, Word};
-use crate::words::pieces;
+use crate::tokenizer::tokens;
 use std::ops::Range;
 
 /// The words of a query that a message has, one bit each.
-pub type Hits = u64;
+pub type WordMask = u64;
 
 /// A message as it is searched.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct Searched<'m> {
 
 /// A word of the query in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hit {
+pub(crate) struct Match {
     /// Its number in the query.
     pub word: usize,
     pub range: Range<usize>,
@@ -60,7 +60,7 @@ impl Matcher {
     }
 
     /// The words of the query that a message has.
-    pub fn words_of(&mut self, message: Searched<'_>) -> Hits {
+    pub fn words_of(&mut self, message: Searched<'_>) -> WordMask {
         let mut found = 0;
         self.hits(message.topic, |hit| found |= bit(hit.word));
         for text in texts(message.rendered) {
@@ -78,34 +78,34 @@ impl Matcher {
     }
 
     /// The places of words in a plain text.
-    pub(crate) fn hits(&mut self, text: &str, mut found: impl FnMut(Hit)) {
+    pub(crate) fn hits(&mut self, text: &str, mut found: impl FnMut(Match)) {
         let addresses = addresses(text);
         let keeps_first = self.analyzer.language().keeps_first_letter();
-        for piece in pieces(text) {
-            let word = &text[piece.range.clone()];
-            let is_hidden = addresses.iter().any(|address| address.contains(&piece.range.start));
+        for token in tokens(text) {
+            let word = &text[token.range.clone()];
+            let is_hidden = addresses.iter().any(|address| address.contains(&token.range.start));
             let mut stem = None;
             for (number, wanted) in self.query.words.iter().enumerate() {
                 match wanted {
-                    Word::Run(run) if piece.is_run => {
+                    Word::Run(run) if token.is_run => {
                         for (start, _) in word.match_indices(&**run) {
-                            let start = piece.range.start + start;
-                            found(Hit { word: number, range: start..start + run.len(), is_hidden: false });
+                            let start = token.range.start + start;
+                            found(Match { word: number, range: start..start + run.len(), is_hidden: false });
                         }
                     }
-                    Word::Stem(wanted) if !piece.is_run => {
+                    Word::Stem(wanted) if !token.is_run => {
                         if keeps_first && differs_at_once(word, wanted) {
                             continue;
                         }
                         let stem = stem.get_or_insert_with(|| self.analyzer.stem(word));
                         if stem.as_ref() == Some(wanted) {
-                            found(Hit { word: number, range: piece.range.clone(), is_hidden });
+                            found(Match { word: number, range: token.range.clone(), is_hidden });
                         }
                     }
-                    Word::Name(name, _) if !piece.is_run => {
-                        if let Some(length) = starts_with_name(&text[piece.range.start..], name) {
-                            let range = piece.range.start..piece.range.start + length;
-                            found(Hit { word: number, range, is_hidden: false });
+                    Word::Name(name, _) if !token.is_run => {
+                        if let Some(length) = starts_with_name(&text[token.range.start..], name) {
+                            let range = token.range.start..token.range.start + length;
+                            found(Match { word: number, range, is_hidden: false });
                         }
                     }
                     Word::Run(_) | Word::Stem(_) | Word::Name(..) => {}
@@ -116,8 +116,8 @@ impl Matcher {
 }
 
 /// The bit of a word of a query.
-fn bit(word: usize) -> Hits {
-    1 << (word % Hits::BITS as usize)
+fn bit(word: usize) -> WordMask {
+    1 << (word % WordMask::BITS as usize)
 }
 
 /// A fast check that a word cannot have a stem.

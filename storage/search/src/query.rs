@@ -1,7 +1,7 @@
 //! What a search asks for: words that a message must have, all of them, and quoted phrases.
 
 use crate::analyzer::Analyzer;
-use crate::words::{Piece, pieces, run_terms};
+use crate::tokenizer::{Token, run_terms, tokens};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -96,20 +96,20 @@ impl Query {
     fn add_words(&mut self, text: &str, analyzer: &mut Analyzer) {
         let text = without_tags(text);
         for chunk in text.split_whitespace() {
-            let found: Vec<Piece> = pieces(chunk).collect();
+            let found: Vec<Token> = tokens(chunk).collect();
             if let [first, .., last] = found.as_slice()
                 && is_name(chunk, &found)
             {
                 let (start, end) = (first.range.start, last.range.end);
                 let stems: Vec<Arc<str>> =
-                    found.iter().filter_map(|piece| analyzer.stem(&chunk[piece.range.clone()])).collect();
+                    found.iter().filter_map(|token| analyzer.stem(&chunk[token.range.clone()])).collect();
                 if !stems.is_empty() {
                     let name: String = chunk[start..end].chars().flat_map(char::to_lowercase).collect();
                     self.add(Word::Name(name.into(), stems));
                 }
                 continue;
             }
-            for Piece { range, is_run } in found {
+            for Token { range, is_run } in found {
                 let word = &chunk[range];
                 match is_run {
                     true => self.add(Word::Run(word.into())),
@@ -172,10 +172,10 @@ fn without_tags(text: &str) -> String {
 }
 
 /// Whether a text without spaces is one name, such as a host or a path.
-fn is_name(chunk: &str, found: &[Piece]) -> bool {
+fn is_name(chunk: &str, found: &[Token]) -> bool {
     let between = |gap: Range<usize>| chunk[gap].chars().all(|c| JOINERS.contains(c));
     found.len() > 1
-        && found.iter().all(|piece| !piece.is_run)
+        && found.iter().all(|token| !token.is_run)
         && !chunk.contains(ENTITIES)
         && (chunk.contains("://")
             || found.windows(2).all(|pair| between(pair[0].range.end..pair[1].range.start)))

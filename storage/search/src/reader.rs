@@ -17,7 +17,7 @@ use tantivy::{DocId, Searcher, SegmentReader, Term};
 /// Documents whose least and greatest ids are kept together.
 const BLOCK: u32 = 1024;
 
-/// From so many documents of a block on, all of its ids are read at once.
+/// From this many documents of a block on, all of its ids are read at once.
 const DENSE: usize = 64;
 
 /// The content of an index at one point in time.

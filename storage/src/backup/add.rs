@@ -52,7 +52,7 @@ impl Backups {
         let times = self.times()?;
         self.check_times(&times, now)?;
         let last = match times.last() {
-            Some(at) => manifest::read(&*self.place, *at)?,
+            Some(at) => manifest::read(&*self.repository, *at)?,
             None => Manifest::default(),
         };
         self.check_identity(&last, data)?;
@@ -82,7 +82,7 @@ impl Backups {
         // Of development servers: what a reset goes back to.
         adding.add_folder("seeds")?;
         self.sync()?;
-        adding.manifest.write(&*self.place)?;
+        adding.manifest.write(&*self.repository)?;
         self.sync()?;
         Ok(adding.done)
     }
@@ -101,26 +101,26 @@ impl Backups {
         Err(StoreError::Backup(format!(
             "{} has backups from a later time than now: {}. Set the clock; if it was ahead when they were made, remove these files, and \
              back up again. Nothing was changed",
-            self.place.title(),
+            self.repository.title(),
             names.join(", ")
         )))
     }
 
-    /// Refuses a data folder when the backups of the place are of another one.
+    /// Refuses a data folder when the backups of the repository are of another one.
     fn check_identity(&self, last: &Manifest, data: &Path) -> Result<(), StoreError> {
         if !Identity::of_backup(last).is_other(&Identity::of_folder(data)?) {
             return Ok(());
         }
         Err(StoreError::Backup(format!(
-            "{} has the backups of another data folder; choose another place for those of {}. A folder whose secret was replaced \
+            "{} has the backups of another data folder; choose another repository for those of {}. A folder whose secret was replaced \
              counts as another one. Nothing was changed",
-            self.place.title(),
+            self.repository.title(),
             data.display()
         )))
     }
 
     pub(super) fn sync(&self) -> Result<(), StoreError> {
-        self.place.sync().map_err(|error| self.failed("sync", "", &error))
+        self.repository.sync().map_err(|error| self.failed("sync", "", &error))
     }
 }
 
@@ -131,7 +131,7 @@ struct Adding<'b> {
     /// A server uses the folder, or did not stop cleanly.
     is_paced: bool,
     last: Manifest,
-    /// The SHA-256 of the contents that the place has.
+    /// The SHA-256 of the contents that the repository has.
     stored: BTreeSet<[u8; 32]>,
     manifest: Manifest,
     done: BackedUp,
@@ -261,7 +261,7 @@ impl Adding<'_> {
         if is_new {
             let name = manifest::file(&hash);
             let content = open().map(|content| Expected { content, hash: Sha256::new(), expected: &hash });
-            match content.and_then(|mut content| self.backups.place.store(&name, &mut content)) {
+            match content.and_then(|mut content| self.backups.repository.store(&name, &mut content)) {
                 Err(error) if error.kind() == ErrorKind::NotFound && !source.exists() => return Ok(()),
                 stored => stored.map_err(|error| StoreError::io("cannot back up", &source, error))?,
             }

@@ -1,4 +1,4 @@
-//! Places of backups: a folder, or a service outside this package that stores files by name.
+//! Backup repositories: a folder, or a service outside this package that stores files by name.
 
 use crate::error::StoreError;
 use crate::private_files::{create_private, sync_folder, write_private, write_synced};
@@ -7,11 +7,11 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// What a process does with a place of backups.
+/// What a process does with a backup repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
-    /// Also makes the place one of backups, if it is empty.
+    /// Also makes a repository of a place that is empty or missing.
     Write,
     /// Also changes it, but it must be one of backups already.
     Repair,
@@ -19,17 +19,17 @@ pub enum Access {
 
 /// Files by name, such as `manifests/000001732300000.manifest`: at most one folder deep, of letters, digits, `.` and `-`.
 pub trait FileStore: Send {
-    /// The name of the place for people.
+    /// The name of the repository for people.
     fn title(&self) -> String;
 
-    /// Keeps other processes from changing the place until it is dropped; to read it, the right to read is enough. False: another
+    /// Keeps other processes from changing the repository until it is dropped; to read it, the right to read is enough. False: another
     /// one has it.
     ///
     /// # Errors
     /// Those of the disk or the service.
     fn lock(&mut self, access: Access) -> io::Result<bool>;
 
-    /// The names of the files in a folder of the place, or in the place itself for "", in no order.
+    /// The names of the files in a folder of the repository, or in the repository itself for "", in no order.
     ///
     /// # Errors
     /// Those of the disk or the service.
@@ -54,7 +54,7 @@ pub trait FileStore: Send {
     /// Those of the disk or the service.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// Gives a file another name, in a folder of the place that may be missing. A file that has this name is replaced.
+    /// Gives a file another name, in a folder of the repository that may be missing. A file that has this name is replaced.
     ///
     /// # Errors
     /// `NotFound`, and those of the disk or the service.
@@ -145,7 +145,7 @@ impl FileStore for Folder {
     }
 }
 
-/// The file to lock while a place is read, given how opening it for writing ended. On a file system that is mounted for reading, or for
+/// The file to lock while a repository is read, given how opening it for writing ended. On a file system that is mounted for reading, or for
 /// a user that may only read, it may be missing: then there is nothing to lock, and none is needed.
 fn lock_to_read(path: &Path, opened: io::Result<File>) -> io::Result<Option<File>> {
     match opened {

@@ -1,4 +1,4 @@
-//! Whose backups a place has: all of them are of one data folder, which its secret identifies.
+//! Whose backups a repository has: all of them are of one data folder, which its secret identifies.
 
 use super::manifest::{Manifest, hex};
 use crate::error::StoreError;

@@ -67,10 +67,10 @@ impl Manifest {
         Some(Self { at, files })
     }
 
-    /// Stores the manifest in a place of backups.
-    pub(super) fn write(&self, place: &dyn FileStore) -> Result<(), StoreError> {
-        place.store(&name(self.at), &mut self.text().as_bytes()).map_err(|error| {
-            StoreError::Backup(format!("cannot write the manifest in {}: {error}", place.title()))
+    /// Stores the manifest in a backup repository.
+    pub(super) fn write(&self, repository: &dyn FileStore) -> Result<(), StoreError> {
+        repository.store(&name(self.at), &mut self.text().as_bytes()).map_err(|error| {
+            StoreError::Backup(format!("cannot write the manifest in {}: {error}", repository.title()))
         })
     }
 }
@@ -91,19 +91,21 @@ pub(super) fn file(hash: &str) -> String {
 }
 
 /// Reads the manifest of a time; none if it is damaged.
-pub(super) fn find(place: &dyn FileStore, at: u64) -> Result<Option<Manifest>, StoreError> {
+pub(super) fn find(repository: &dyn FileStore, at: u64) -> Result<Option<Manifest>, StoreError> {
     let name = name(at);
     let mut bytes = Vec::new();
-    let read = place.open(&name).and_then(|mut file| file.read_to_end(&mut bytes));
-    read.map_err(|error| StoreError::Backup(format!("cannot read {name} in {}: {error}", place.title())))?;
+    let read = repository.open(&name).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map_err(|error| {
+        StoreError::Backup(format!("cannot read {name} in {}: {error}", repository.title()))
+    })?;
     let manifest = String::from_utf8(bytes).ok().and_then(|text| Manifest::parse(&text));
     Ok(manifest.filter(|manifest| manifest.at == at))
 }
 
 /// Reads the manifest of a time, which must be whole.
-pub(super) fn read(place: &dyn FileStore, at: u64) -> Result<Manifest, StoreError> {
-    find(place, at)?.ok_or_else(|| {
-        let title = place.title();
+pub(super) fn read(repository: &dyn FileStore, at: u64) -> Result<Manifest, StoreError> {
+    find(repository, at)?.ok_or_else(|| {
+        let title = repository.title();
         StoreError::Backup(format!(
             "{} in {title} is damaged; `millstream backup verify --from {title} --repair` sets it aside",
             name(at)

@@ -9,7 +9,7 @@
 //! damaged/                   what `backup verify --repair` set aside
 //! ```
 //!
-//! A place has the backups of one data folder. The newest manifest says which: it names the secret and its fingerprint by their
+//! A repository has the backups of one data folder. The newest manifest says which: it names the secret and its fingerprint by their
 //! content, and a folder with another secret is refused.
 //!
 //! A backup has the journal up to its last whole group, uploaded files, the secret, which organizations are in a cluster, and the
@@ -47,37 +47,37 @@ const MARK_TEXT: &str = "millstream backup 1\n";
 /// Bytes that are copied at a time.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// The backups in a place, locked by this process.
+/// The backups in a repository, locked by this process.
 pub struct Backups {
-    place: Box<dyn FileStore>,
+    repository: Box<dyn FileStore>,
 }
 
 impl fmt::Debug for Backups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Backups").field(&self.place.title()).finish()
+        f.debug_tuple("Backups").field(&self.repository.title()).finish()
     }
 }
 
 impl Backups {
-    /// Opens a place of backups; to write, an empty or missing one becomes one.
+    /// Opens a backup repository; to write, a missing one is made.
     ///
     /// # Errors
-    /// [`StoreError::Backup`] for another place, while another process uses it, or when it cannot be read or written.
-    pub fn open(place: Box<dyn FileStore>, access: Access) -> Result<Self, StoreError> {
-        let mut backups = Self { place };
+    /// [`StoreError::Backup`] for something else than a repository, while another process uses it, or when it cannot be read or written.
+    pub fn open(repository: Box<dyn FileStore>, access: Access) -> Result<Self, StoreError> {
+        let mut backups = Self { repository };
         let mut mark = backups.mark()?;
         if mark.is_none() && access == Access::Write && backups.is_unused()? {
             backups
-                .place
+                .repository
                 .store(MARK, &mut MARK_TEXT.as_bytes())
                 .map_err(|error| backups.failed("write", MARK, &error))?;
             mark = backups.mark()?;
         }
-        let title = backups.place.title();
+        let title = backups.repository.title();
         if mark.as_deref() != Some(MARK_TEXT.as_bytes()) {
             return Err(StoreError::Backup(format!("{title} is not a folder of backups")));
         }
-        match backups.place.lock(access) {
+        match backups.repository.lock(access) {
             Ok(true) => Ok(backups),
             Ok(false) => Err(StoreError::Backup(format!("{title} is used by another process"))),
             Err(error) => Err(backups.failed("lock", "", &error)),
@@ -86,7 +86,7 @@ impl Backups {
 
     fn mark(&self) -> Result<Option<Vec<u8>>, StoreError> {
         let mut bytes = Vec::new();
-        let read = self.place.open(MARK).and_then(|mark| mark.take(64).read_to_end(&mut bytes));
+        let read = self.repository.open(MARK).and_then(|mark| mark.take(64).read_to_end(&mut bytes));
         match read {
             Ok(_) => Ok(Some(bytes)),
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
@@ -94,18 +94,18 @@ impl Backups {
         }
     }
 
-    /// Whether the place is missing, empty, or was left when it was being made.
+    /// Whether the repository is missing, empty, or was left when it was being made.
     fn is_unused(&self) -> Result<bool, StoreError> {
         Ok(self.list("")?.iter().all(|name| name.starts_with(MARK)))
     }
 
     fn list(&self, folder: &str) -> Result<Vec<String>, StoreError> {
-        self.place.list(folder).map_err(|error| self.failed("list", folder, &error))
+        self.repository.list(folder).map_err(|error| self.failed("list", folder, &error))
     }
 
     fn failed(&self, what: &str, name: &str, error: &io::Error) -> StoreError {
         let name = if name.is_empty() { String::new() } else { format!("{name} in ") };
-        StoreError::Backup(format!("cannot {what} {name}{}: {error}", self.place.title()))
+        StoreError::Backup(format!("cannot {what} {name}{}: {error}", self.repository.title()))
     }
 
     /// The times of the backups, oldest first.
@@ -127,7 +127,7 @@ impl Backups {
     pub fn remove_before(&self, time: u64) -> Result<usize, StoreError> {
         let times = self.times()?;
         let Some((newest, older)) = times.split_last() else { return Ok(0) };
-        let newest = manifest::read(&*self.place, *newest)?;
+        let newest = manifest::read(&*self.repository, *newest)?;
         let own = Identity::of_backup(&newest);
         let hashes = |manifest: Manifest| manifest.files.into_values().map(|entry| entry.hash);
         let mut used: BTreeSet<String> = hashes(newest).collect();
@@ -135,8 +135,8 @@ impl Backups {
         for at in older {
             // An old one that is damaged is of no use to anyone.
             let found = match *at < time {
-                true => manifest::find(&*self.place, *at)?,
-                false => Some(manifest::read(&*self.place, *at)?),
+                true => manifest::find(&*self.repository, *at)?,
+                false => Some(manifest::read(&*self.repository, *at)?),
             };
             match found.filter(|found| *at >= time || own.is_other(&Identity::of_backup(found))) {
                 Some(kept) => used.extend(hashes(kept)),
@@ -153,7 +153,7 @@ impl Backups {
     }
 
     fn remove(&self, name: &str) -> Result<(), StoreError> {
-        self.place.remove(name).map_err(|error| self.failed("remove", name, &error))
+        self.repository.remove(name).map_err(|error| self.failed("remove", name, &error))
     }
 }
 

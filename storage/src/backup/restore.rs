@@ -86,7 +86,7 @@ fn restore_marked(
     on_damage: OnDamage,
     mark: &mut Mark,
 ) -> Result<Restored, StoreError> {
-    mark.note_origin(&backups.place.title())?;
+    mark.note_origin(&backups.repository.title())?;
     sync_folder(data)?;
     let done = Restored { at: manifest.at, ..Restored::default() };
     let mut restoring = Restoring { backups, data, on_damage, done, damaged: Vec::new(), damaged_count: 0 };
@@ -176,7 +176,7 @@ impl Restoring<'_> {
         if self.damaged_count > self.damaged.len() {
             text.push_str(&format!("\n  and {} more", self.damaged_count - self.damaged.len()));
         }
-        let title = self.backups.place.title();
+        let title = self.backups.repository.title();
         text.push_str(&format!(
             "\n`millstream backup verify --from {title}` names what other backups lack; `--at` restores an older one, and \
              `--skip-damaged` restores without uploaded files that are damaged"
@@ -212,7 +212,7 @@ fn checkpoints_until(
     let mut found: BTreeMap<u32, (u64, String, Entry)> = BTreeMap::new();
     let own = Identity::of_backup(newest);
     for at in backups.times()?.into_iter().filter(|at| *at <= newest.at) {
-        let older = manifest::find(&*backups.place, at)?;
+        let older = manifest::find(&*backups.repository, at)?;
         let Some(older) = older.filter(|older| !own.is_other(&Identity::of_backup(older))) else { continue };
         for (path, entry) in older.files {
             let inside = path.strip_prefix(checkpoint::FOLDER).and_then(|path| path.strip_prefix('/'));
@@ -236,10 +236,10 @@ pub(super) fn choose(backups: &Backups, time: Option<u64>) -> Result<Manifest, S
     let times = backups.times()?;
     let none = || StoreError::Backup("there is no backup, or none that reaches this time".to_owned());
     let newest = *times.last().ok_or_else(none)?;
-    let Some(time) = time else { return manifest::read(&*backups.place, newest) };
-    let own = manifest::find(&*backups.place, newest)?.map(|newest| Identity::of_backup(&newest));
+    let Some(time) = time else { return manifest::read(&*backups.repository, newest) };
+    let own = manifest::find(&*backups.repository, newest)?.map(|newest| Identity::of_backup(&newest));
     for at in times.into_iter().filter(|at| *at >= time) {
-        let found = manifest::read(&*backups.place, at)?;
+        let found = manifest::read(&*backups.repository, at)?;
         if own.as_ref().is_none_or(|own| !own.is_other(&Identity::of_backup(&found))) {
             return Ok(found);
         }

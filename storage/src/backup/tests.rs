@@ -134,7 +134,7 @@ fn damaged_and_removed_backups() {
     assert!(open(&case.data()).is_err(), "it is another folder");
     assert_eq!(backups.remove_before(at + 9).unwrap(), 2);
     assert_eq!(backups.times().unwrap(), [at + 2]);
-    let manifest = manifest::read(&*backups.place, at + 2).unwrap();
+    let manifest = manifest::read(&*backups.repository, at + 2).unwrap();
     let hashes: BTreeSet<&String> = manifest.files.values().map(|entry| &entry.hash).collect();
     assert_eq!(backups.list("files").unwrap().len(), hashes.len());
     for (path, entry) in &manifest.files {
@@ -252,7 +252,7 @@ fn backups_of_two_folders_in_a_place_of_an_older_version() {
     backups.add(&case.data(), at + 2).unwrap();
     for folder in ["files", "manifests"] {
         for name in other.list(folder).unwrap() {
-            let path = |place: &str| case.temp.path().join(place).join(folder).join(&name);
+            let path = |repository: &str| case.temp.path().join(repository).join(folder).join(&name);
             fs::copy(path("other-backups"), path("backups")).unwrap();
         }
     }
@@ -272,12 +272,12 @@ fn repaired_place_gets_its_contents_again() {
     for number in 0..3 {
         backups.add(&case.data(), at + number).unwrap();
     }
-    let place = case.temp.path().join("backups");
-    let newest = manifest::read(&*backups.place, at + 2).unwrap();
+    let repository = case.temp.path().join("backups");
+    let newest = manifest::read(&*backups.repository, at + 2).unwrap();
     let [tea, secret] = ["blobs/1/a b.txt", "secret"].map(|path| newest.files[path].hash.clone());
-    fs::write(place.join("files").join(&tea), "sea").unwrap();
-    fs::remove_file(place.join("files").join(&secret)).unwrap();
-    fs::write(place.join(manifest::name(at)), [0xFF, 0xFE]).unwrap();
+    fs::write(repository.join("files").join(&tea), "sea").unwrap();
+    fs::remove_file(repository.join("files").join(&secret)).unwrap();
+    fs::write(repository.join(manifest::name(at)), [0xFF, 0xFE]).unwrap();
     let found = backups.verify(false).unwrap();
     assert_eq!((found.damaged_count, found.set_aside), (3, 0));
     let uses = |hash: &str| {
@@ -291,7 +291,7 @@ fn repaired_place_gets_its_contents_again() {
     // What was never damaged is neither read nor stored again.
     assert_eq!(backups.add(&case.data(), at + 3).unwrap().new_files, 1);
     assert_eq!(backups.verify(true).unwrap().set_aside, 2);
-    assert_eq!(fs::read_to_string(place.join("damaged").join(&tea)).unwrap(), "sea");
+    assert_eq!(fs::read_to_string(repository.join("damaged").join(&tea)).unwrap(), "sea");
     assert_eq!(backups.add(&case.data(), at + 4).unwrap().new_files, 1);
     let found = backups.verify(false).unwrap();
     assert_eq!((found.damaged_count, found.backups), (0, vec![at + 1, at + 2, at + 3, at + 4]));
@@ -321,7 +321,7 @@ fn only_uploaded_files_can_be_skipped() {
     fs::write(case.data().join("blobs/1/whole.txt"), "whole").unwrap();
     let backups = case.backups();
     backups.add(&case.data(), 1_000_000_000_000_000).unwrap();
-    let manifest = manifest::read(&*backups.place, 1_000_000_000_000_000).unwrap();
+    let manifest = manifest::read(&*backups.repository, 1_000_000_000_000_000).unwrap();
     let damage = |path: &str| {
         let file = case.temp.path().join("backups/files").join(&manifest.files[path].hash);
         fs::write(file, "damaged").unwrap();

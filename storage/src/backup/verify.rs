@@ -1,4 +1,4 @@
-//! Comparing everything in a place of backups with its checksums, and setting aside what is damaged, so that the next backup
+//! Comparing everything in a backup repository with its checksums, and setting aside what is damaged, so that the next backup
 //! stores it again.
 
 use super::identity::Identity;
@@ -15,10 +15,10 @@ pub(super) const LISTED_MAX: usize = 100;
 /// Files that cannot be read, after which the disk or the service is what fails.
 const UNREADABLE_MAX: usize = 10;
 
-/// The folder of a place of backups for files that were set aside.
+/// The folder of a backup repository for files that were set aside.
 const ASIDE: &str = "damaged";
 
-/// The result of comparing a place of backups with its checksums.
+/// The result of comparing a backup repository with its checksums.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
     /// The times of the backups, oldest first, in milliseconds since 1970.
@@ -28,7 +28,7 @@ pub struct Verified {
     /// The files of the newest backup whose manifest is whole.
     pub files: usize,
     pub bytes: u64,
-    /// The first 100 damaged files of the place.
+    /// The first 100 damaged files of the repository.
     pub damaged: Vec<DamagedFile>,
     /// How many damaged files there are.
     pub damaged_count: usize,
@@ -40,10 +40,10 @@ pub struct Verified {
     pub is_mixed: bool,
 }
 
-/// A damaged file in a place of backups.
+/// A damaged file in a backup repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DamagedFile {
-    /// Its name in the place, such as `files/<SHA-256>`.
+    /// Its name in the repository, such as `files/<SHA-256>`.
     pub name: String,
     pub damage: Damage,
     /// What it is in the data folder, by the newest backup that has it; none for a manifest.
@@ -52,7 +52,7 @@ pub struct DamagedFile {
     pub backups: Vec<u64>,
 }
 
-/// What is wrong with a file in a place of backups.
+/// What is wrong with a file in a backup repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Damage {
     Missing,
@@ -77,11 +77,11 @@ impl Backups {
     /// set aside in the folder `damaged`: the next backup stores again what the data folder still has of them.
     ///
     /// # Errors
-    /// [`StoreError::Backup`] if there is no backup, or the place cannot be read or, with `repairs`, written.
+    /// [`StoreError::Backup`] if there is no backup, or the repository cannot be read or, with `repairs`, written.
     pub fn verify(&self, repairs: bool) -> Result<Verified, StoreError> {
         let backups = self.times()?;
         if backups.is_empty() {
-            return Err(StoreError::Backup(format!("{} has no backup", self.place.title())));
+            return Err(StoreError::Backup(format!("{} has no backup", self.repository.title())));
         }
         let found = Verified { backups, ..Verified::default() };
         let mut verifying =
@@ -103,7 +103,8 @@ impl Backups {
         to: &mut dyn Write,
     ) -> Result<Option<Damage>, StoreError> {
         let mut to = Target { to, failure: None };
-        let copied = self.place.open(&manifest::file(hash)).and_then(|mut from| copy(&mut from, &mut to));
+        let copied =
+            self.repository.open(&manifest::file(hash)).and_then(|mut from| copy(&mut from, &mut to));
         match copied {
             Ok((found, count)) if found == hash && count == bytes => Ok(None),
             Ok(_) => Ok(Some(Damage::Changed)),
@@ -123,7 +124,7 @@ struct Content {
     path: String,
 }
 
-/// A place of backups that is being compared.
+/// A backup repository that is being compared.
 struct Verifying<'b> {
     backups: &'b Backups,
     repairs: bool,
@@ -158,7 +159,7 @@ impl Verifying<'_> {
 
     /// The manifest of a time; none if it is damaged.
     fn read(&mut self, at: u64, newest: &mut Option<Identity>) -> Result<Option<Manifest>, StoreError> {
-        let Some(manifest) = manifest::find(&*self.backups.place, at)? else { return Ok(None) };
+        let Some(manifest) = manifest::find(&*self.backups.repository, at)? else { return Ok(None) };
         let own = Identity::of_backup(&manifest);
         self.found.is_mixed |= newest.get_or_insert_with(|| own.clone()).is_other(&own);
         Ok(Some(manifest))
@@ -176,7 +177,7 @@ impl Verifying<'_> {
                     return Err(StoreError::Backup(format!(
                         "more than {UNREADABLE_MAX} files in {} cannot be read, the last of them {name}: {why}; see whether its disk or \
                          service works",
-                        self.backups.place.title()
+                        self.backups.repository.title()
                     )));
                 }
             }
@@ -197,7 +198,7 @@ impl Verifying<'_> {
     ) -> Result<(), StoreError> {
         if self.repairs && damage == Damage::Changed {
             let aside = format!("{ASIDE}/{}", name.rsplit('/').next().unwrap_or(&name));
-            let renamed = self.backups.place.rename(&name, &aside);
+            let renamed = self.backups.repository.rename(&name, &aside);
             renamed.map_err(|error| self.backups.failed("set aside", &name, &error))?;
             self.found.set_aside += 1;
         }
@@ -214,7 +215,7 @@ impl Verifying<'_> {
         let mut whole: Vec<u64> = self.found.backups.iter().copied().filter(is_whole).collect();
         whole.retain(|_| !self.damaged.is_empty());
         for at in whole {
-            let manifest = manifest::read(&*self.backups.place, at)?;
+            let manifest = manifest::read(&*self.backups.repository, at)?;
             let hashes: BTreeSet<&str> = manifest.files.values().map(|entry| entry.hash.as_str()).collect();
             if !hashes.iter().any(|hash| self.damaged.contains(*hash)) {
                 continue;

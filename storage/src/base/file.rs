@@ -82,7 +82,8 @@ pub(crate) fn write(
     let failed = |source| StoreError::io("cannot write", path, source);
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(true).mode(0o600).open(path).map_err(failed)?;
-    let mut out = Out { file: BufWriter::new(file), block: Vec::new(), blocks: 0, rows: 0, bytes: 0, pace };
+    let mut out =
+        RowWriter { file: BufWriter::new(file), block: Vec::new(), blocks: 0, rows: 0, bytes: 0, pace };
     out.put(&encode_header(header)).map_err(failed)?;
     for row in rows {
         let Row { key, value } = row?;
@@ -103,8 +104,8 @@ fn encode_header(header: Header) -> Vec<u8> {
     bytes
 }
 
-/// A file that is being written.
-struct Out<'p> {
+/// Writes rows to a file, block by block.
+struct RowWriter<'p> {
     file: BufWriter<File>,
     block: Vec<u8>,
     blocks: u64,
@@ -113,7 +114,7 @@ struct Out<'p> {
     pace: &'p Pace,
 }
 
-impl Out<'_> {
+impl RowWriter<'_> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.bytes += bytes.len() as u64;
         self.file.write_all(bytes)
@@ -161,15 +162,15 @@ impl Out<'_> {
     }
 }
 
-/// A file that is being read.
-pub(crate) struct Reading<R> {
+/// Reads the rows of a file, block by block.
+pub(crate) struct RowReader<R> {
     content: R,
     pub header: Header,
     blocks: u64,
     rows: u64,
 }
 
-impl Reading<BufReader<File>> {
+impl RowReader<BufReader<File>> {
     /// Opens the file of a base and verifies its header.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(|source| StoreError::io("cannot read", path, source))?;
@@ -177,7 +178,7 @@ impl Reading<BufReader<File>> {
     }
 }
 
-impl<R: Read> Reading<R> {
+impl<R: Read> RowReader<R> {
     /// Begins to read the content of a file and verifies its header.
     pub fn new(kind: Kind, mut content: R) -> Result<Self, StoreError> {
         let mut bytes = [0; HEADER_BYTES];

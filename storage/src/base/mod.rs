@@ -30,7 +30,7 @@ use crate::replay::replay_until;
 use crate::view::key;
 use crate::view::record::Record;
 use crate::view::{Row, View, records};
-use file::{Header, Kind, Reading};
+use file::{Header, Kind, RowReader};
 use model::RealmId;
 use std::fs;
 use std::fs::File;
@@ -227,8 +227,8 @@ impl Bases {
     }
 
     /// Opens a base of this organization.
-    fn reading(&self, sequence: u64) -> Result<Reading<BufReader<File>>, StoreError> {
-        let reading = Reading::open(&self.path(sequence))?;
+    fn reading(&self, sequence: u64) -> Result<RowReader<BufReader<File>>, StoreError> {
+        let reading = RowReader::open(&self.path(sequence))?;
         if (reading.header.realm, reading.header.sequence) == (self.realm.0, sequence) {
             return Ok(reading);
         }
@@ -280,7 +280,7 @@ pub(crate) fn unpacked(row: Row) -> Result<Row, StoreError> {
 
 /// Reads a file back from the disk.
 fn verify(path: &Path, rows: u64) -> Result<(), StoreError> {
-    let mut reading = Reading::open(path)?;
+    let mut reading = RowReader::open(path)?;
     let mut found = 0;
     while let Some(block) = reading.next()? {
         found += block.len() as u64;

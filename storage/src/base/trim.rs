@@ -44,7 +44,7 @@ pub enum TrimStep {
     Removed(u64),
 }
 
-/// The next base is made when so many frames can be dropped: a share of the messages, as a divisor.
+/// The next base is made when this many frames can be dropped: a share of the messages, as a divisor.
 const SHARE: u64 = 4;
 
 /// Takes the next step that is due for an organization. `data` is the data folder.

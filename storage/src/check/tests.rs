@@ -33,7 +33,7 @@ impl Case {
         Self::with(MESSAGES, 0, lacking, usize::MAX)
     }
 
-    /// With `messages`, with so many `noise` characters that compression cannot shorten much; the trees were flushed after
+    /// With `messages`, with this many `noise` characters that compression cannot shorten much; the trees were flushed after
     /// every `frames`.
     fn with(messages: u32, noise: usize, lacking: usize, frames: usize) -> Self {
         let case = Self { temp: tempfile::tempdir().unwrap() };

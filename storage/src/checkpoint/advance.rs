@@ -2,7 +2,7 @@
 //! without its memory, and slowly.
 
 use super::pace::Pace;
-use super::{Checkpoints, Making, file};
+use super::{CheckpointBuilder, Checkpoints, file};
 use crate::base;
 use crate::error::StoreError;
 use crate::log::RealmLog;
@@ -31,16 +31,16 @@ pub fn advance(
     upto: u64,
     pace: &Pace,
 ) -> Result<Advanced, StoreError> {
-    let mut making = Making::from(checkpoints.newest(log, upto));
-    let from = making.sequence() + 1;
+    let mut builder = CheckpointBuilder::from(checkpoints.newest(log, upto));
+    let from = builder.sequence() + 1;
     // From a base, only a clean stop makes a checkpoint again: from the trees.
     if from > upto || from < base::first_of(log, checkpoints.realm)? {
         return Ok(Advanced::Nothing);
     }
     for frame in log.read(checkpoints.realm.0, from)?.take((upto + 1 - from) as usize) {
         let frame = frame?;
-        making.apply(&frame)?;
-        if let Some(view) = &making.view {
+        builder.apply(&frame)?;
+        if let Some(view) = &builder.view {
             // Versions of texts are not part of a checkpoint: they may be evicted from memory.
             view.recent.stored().store(frame.sequence, Ordering::Relaxed);
         }
@@ -48,7 +48,7 @@ pub fn advance(
             return Ok(Advanced::Stopped);
         }
     }
-    let Some((mut view, mut rows, frame)) = making.finish()? else { return Ok(Advanced::Nothing) };
+    let Some((mut view, mut rows, frame)) = builder.finish()? else { return Ok(Advanced::Nothing) };
     view.optimize();
     view.put_progress(&mut rows)?;
     let count = rows.len();

@@ -238,14 +238,14 @@ fn change_rows(rows: &mut SmallRows, groups: &mut ChangedGroups, changes: Rows) 
 
 /// An organization while its next checkpoint is made: empty, or what the one before has.
 #[derive(Debug, Default)]
-pub(crate) struct Making {
+pub(crate) struct CheckpointBuilder {
     pub view: Option<View>,
     rows: SmallRows,
     groups: ChangedGroups,
     frame: u64,
 }
 
-impl Making {
+impl CheckpointBuilder {
     fn from(loaded: Option<Loaded>) -> Self {
         match loaded {
             Some(Loaded { view, rows, frame }) => Self { view: Some(view), rows, frame, ..Self::default() },

@@ -311,7 +311,7 @@ fn interrupted_erasing_is_completed_by_the_next() {
 }
 
 impl Case {
-    /// Erases until so many bytes were read and written, and returns how many were.
+    /// Erases until this many bytes were read and written, and returns how many were.
     fn erase_after(&mut self, bytes_max: u64) -> u64 {
         let mut bytes = 0;
         let mut pace = |more| {

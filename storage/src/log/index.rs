@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
-/// A realm gets a point at its first frame in each segment, and after every so many frames.
-const POINT_FRAMES: u64 = 1024;
+/// A realm gets an entry at its first frame in each segment, and after every this many frames.
+const ENTRY_FRAMES: u64 = 1024;
 
 /// A group that holds frame `sequence` of a realm, as the first one noted there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Point {
+pub(crate) struct IndexEntry {
     pub sequence: u64,
     pub segment: u64,
     pub offset: u64,
@@ -26,13 +26,13 @@ pub(crate) struct Sealed {
 pub(crate) struct RealmIndex {
     pub first: u64,
     pub last: u64,
-    /// In order; the first point is at or before `first`.
-    pub points: VecDeque<Point>,
+    /// In order; the first entry is at or before `first`.
+    pub entries: VecDeque<IndexEntry>,
 }
 
 impl Default for RealmIndex {
     fn default() -> Self {
-        Self { first: 1, last: 0, points: VecDeque::new() }
+        Self { first: 1, last: 0, entries: VecDeque::new() }
     }
 }
 
@@ -83,11 +83,11 @@ impl Index {
         let index = self.realms.entry(realm).or_default();
         index.last = sequence;
         let is_near = index
-            .points
+            .entries
             .back()
-            .is_some_and(|point| point.segment == segment && sequence - point.sequence < POINT_FRAMES);
+            .is_some_and(|entry| entry.segment == segment && sequence - entry.sequence < ENTRY_FRAMES);
         if !is_near {
-            index.points.push_back(Point { sequence, segment, offset });
+            index.entries.push_back(IndexEntry { sequence, segment, offset });
         }
     }
 
@@ -95,11 +95,11 @@ impl Index {
     pub(crate) fn trim(&mut self, realm: u32, first: u64) {
         let index = self.realms.entry(realm).or_default();
         index.first = index.first.max(first);
-        while index.points.get(1).is_some_and(|point| point.sequence <= index.first) {
-            index.points.pop_front();
+        while index.entries.get(1).is_some_and(|entry| entry.sequence <= index.first) {
+            index.entries.pop_front();
         }
         if index.first > index.last {
-            index.points.clear();
+            index.entries.clear();
         }
     }
 }
@@ -114,7 +114,7 @@ mod tests {
         for sequence in 1..=3000 {
             index.note(1, sequence, if sequence < 2000 { 1 } else { 2 }, sequence * 10);
         }
-        let sequences: Vec<u64> = index.get(1).points.iter().map(|point| point.sequence).collect();
+        let sequences: Vec<u64> = index.get(1).entries.iter().map(|entry| entry.sequence).collect();
         assert_eq!(sequences, [1, 1025, 2000]);
         assert_eq!(index.bounds(1), (1, 3000));
     }
@@ -126,14 +126,14 @@ mod tests {
             index.note(1, sequence, 1, sequence * 10);
         }
         index.trim(1, 1500);
-        let sequences: Vec<u64> = index.get(1).points.iter().map(|point| point.sequence).collect();
+        let sequences: Vec<u64> = index.get(1).entries.iter().map(|entry| entry.sequence).collect();
         assert_eq!(sequences, [1025, 2049]);
         index.trim(1, 1200);
         assert_eq!(index.bounds(1), (1500, 3000));
         index.trim(1, 3001);
-        assert!(index.get(1).points.is_empty());
+        assert!(index.get(1).entries.is_empty());
         index.note(1, 3001, 2, 0);
         assert_eq!(index.bounds(1), (3001, 3001));
-        assert_eq!(index.get(1).points.len(), 1);
+        assert_eq!(index.get(1).entries.len(), 1);
     }
 }

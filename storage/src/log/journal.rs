@@ -15,11 +15,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
+use super::append_queue::{DurableState, Job, Owner, Shared};
 use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader, Tail};
 use super::compact::{self, Compacted, Compaction};
 use super::erase::LogParts;
 use super::error::LogError;
-use super::gate::{DurableState, Job, Owner, Shared};
 use super::index::Sealed;
 use super::part::{self, Part};
 use super::positions;
@@ -27,7 +27,7 @@ use super::reader::Reader;
 use super::recover::Scan;
 use super::repair;
 use super::segment::{self, Faults, Segment};
-use super::supply::Supply;
+use super::segment_pool::SegmentPool;
 use super::writer::{Meters, Writer};
 use super::{Durable, FrameBytes, Frames, Opened, RealmLog, Ticket};
 
@@ -145,14 +145,14 @@ impl Journal {
         {
             tracing::warn!(%error, "the positions of the journal could not be stored; the next start reads all of it");
         }
-        let (active, offset, supply) = open_segments(folder, options, &mut scan)?;
+        let (active, offset, segment_pool) = open_segments(folder, options, &mut scan)?;
 
         let durable = DurableState::opened(scan.index);
         let shared = Arc::new(Shared::opened(owners(&scan.tails), options.queue_frames_max, durable));
         let writer = Writer {
             shared: shared.clone(),
             sink,
-            supply,
+            segment_pool,
             active,
             offset,
             segments: scan.segments,
@@ -195,16 +195,16 @@ impl Journal {
 
     /// Restarts a recovered writer with an empty queue, after the last durable frame.
     fn restart(&self, writer: Box<Writer>) -> Result<JoinHandle<Option<Box<Writer>>>, LogError> {
-        let mut gate = self.shared.gate.lock();
+        let mut appends = self.shared.appends.lock();
         let mut durable = self.shared.durable.lock();
-        for (realm, owner) in &mut gate.owners {
+        for (realm, owner) in &mut appends.owners {
             *owner = Owner { epoch: owner.epoch, is_open: false, last: durable.index.bounds(*realm).1 };
         }
         self.shared.queued_bytes.store(0, Ordering::Relaxed);
         durable.is_stopped = false;
-        gate.queue.clear();
-        (gate.is_open, gate.stopped) = (true, None);
-        drop((durable, gate));
+        appends.queue.clear();
+        (appends.is_open, appends.stopped) = (true, None);
+        drop((durable, appends));
         start(writer, &self.folder)
     }
 }
@@ -224,15 +224,15 @@ fn start(writer: Box<Writer>, folder: &Path) -> Result<JoinHandle<Option<Box<Wri
 
 impl RealmLog for Journal {
     fn open(&self, realm: u32, min_epoch: u64) -> Result<Opened, LogError> {
-        let mut gate = self.shared.gate.lock();
-        if !gate.is_open {
-            return Err(gate.unavailable());
+        let mut appends = self.shared.appends.lock();
+        if !appends.is_open {
+            return Err(appends.unavailable());
         }
-        let owner = gate.owners.entry(realm).or_default();
+        let owner = appends.owners.entry(realm).or_default();
         owner.epoch = min_epoch.max(owner.epoch + 1);
         owner.is_open = true;
         let (epoch, queued) = (owner.epoch, owner.last);
-        drop(gate);
+        drop(appends);
 
         let mut durable = self.shared.durable.lock();
         durable.waiters += 1;
@@ -243,31 +243,34 @@ impl RealmLog for Journal {
         let (first_sequence, last_sequence) = durable.index.bounds(realm);
         drop(durable);
         if last_sequence < queued {
-            return Err(self.shared.gate.lock().unavailable());
+            return Err(self.shared.appends.lock().unavailable());
         }
         Ok(Opened { epoch, first_sequence, last_sequence })
     }
 
     fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError> {
         let (realm, sequence, bytes) = (frame.realm, frame.sequence, frame.payload.len());
-        let mut gate = self.shared.gate.lock();
-        if !gate.is_open {
-            return Err(gate.unavailable());
+        let mut appends = self.shared.appends.lock();
+        if !appends.is_open {
+            return Err(appends.unavailable());
         }
-        gate.owner(realm)?.check(&frame, epoch)?;
+        appends.owner(realm)?.check(&frame, epoch)?;
         let queued_bytes = self.shared.queued_bytes.fetch_add(bytes, Ordering::Relaxed);
-        let job = Job { ticket: gate.last_ticket + 1, epoch, kind: RecordKind::Frame, frame };
-        let result =
-            if queued_bytes + bytes > self.queue_bytes_max { Err(LogError::Behind) } else { gate.queue(job) };
+        let job = Job { ticket: appends.last_ticket + 1, epoch, kind: RecordKind::Frame, frame };
+        let result = if queued_bytes + bytes > self.queue_bytes_max {
+            Err(LogError::Behind)
+        } else {
+            appends.queue(job)
+        };
         match &result {
             Ok(_) => {
-                gate.owners.entry(realm).and_modify(|owner| owner.last = sequence);
+                appends.owners.entry(realm).and_modify(|owner| owner.last = sequence);
             }
             Err(_) => {
                 self.shared.queued_bytes.fetch_sub(bytes, Ordering::Relaxed);
             }
         }
-        drop(gate);
+        drop(appends);
         self.shared.queued.notify_one();
         result
     }
@@ -282,16 +285,16 @@ impl RealmLog for Journal {
     }
 
     fn trim(&self, realm: u32, before_sequence: u64) -> Result<Ticket, LogError> {
-        let mut gate = self.shared.gate.lock();
+        let mut appends = self.shared.appends.lock();
         let (first, last) = self.shared.durable.lock().index.bounds(realm);
         if before_sequence > last + 1 {
             return Err(LogError::OutOfRange { realm, first, last, asked: before_sequence });
         }
-        let epoch = gate.owner(realm)?.epoch;
+        let epoch = appends.owner(realm)?.epoch;
         let frame = FrameBytes { realm, sequence: before_sequence, payload: Bytes::new(), original: None };
-        let job = Job { ticket: gate.last_ticket + 1, epoch, kind: RecordKind::Trim, frame };
-        let queued = gate.queue(job);
-        drop(gate);
+        let job = Job { ticket: appends.last_ticket + 1, epoch, kind: RecordKind::Trim, frame };
+        let queued = appends.queue(job);
+        drop(appends);
         self.shared.queued.notify_one();
         queued
     }
@@ -311,8 +314,8 @@ impl RealmLog for Journal {
 
     fn recover(&self) -> Result<(), LogError> {
         let mut running = self.running.lock();
-        let Some(running) = running.as_mut() else { return Err(self.shared.gate.lock().unavailable()) };
-        if self.shared.gate.lock().is_open {
+        let Some(running) = running.as_mut() else { return Err(self.shared.appends.lock().unavailable()) };
+        if self.shared.appends.lock().is_open {
             return Ok(());
         }
         if let Some(thread) = running.thread.take() {
@@ -320,7 +323,7 @@ impl RealmLog for Journal {
         }
         // None after a panic: then what the writer knew is lost, and only opening the journal again helps.
         let Some(mut writer) = running.failed.take() else {
-            return Err(self.shared.gate.lock().unavailable());
+            return Err(self.shared.appends.lock().unavailable());
         };
         if let Err(error) = writer.restore() {
             running.failed = Some(writer);
@@ -335,7 +338,7 @@ impl RealmLog for Journal {
         // Nothing may change the folder once the lock is released.
         self.shared.files.lock().is_closed = true;
         // The writer ends once the queue is empty.
-        self.shared.gate.lock().is_open = false;
+        self.shared.appends.lock().is_open = false;
         self.shared.queued.notify_one();
         let mut running = self.running.lock();
         if let Some(mut running) = running.take()
@@ -389,14 +392,14 @@ fn take_lock(folder: &Path) -> Result<File, LogError> {
     }
 }
 
-/// The active segment, the offset of the next group in it, and the supply of further segments. Segments that were
-/// prepared in advance and hold no group yet move from `scan` to the supply.
+/// The active segment, the offset of the next group in it, and the pool of further segments. Segments that were
+/// prepared in advance and hold no group yet move from `scan` to the pool.
 fn open_segments(
     folder: &Path,
     options: &JournalOptions,
     scan: &mut Scan,
-) -> Result<(Segment, u64, Supply), LogError> {
-    let mut supply = Supply {
+) -> Result<(Segment, u64, SegmentPool), LogError> {
+    let mut segment_pool = SegmentPool {
         folder: folder.to_path_buf(),
         journal: scan.journal.unwrap_or_else(random_number),
         segment_bytes: options.segment_bytes.max(2 * BLOCK_BYTES),
@@ -404,19 +407,19 @@ fn open_segments(
         faults: options.faults(),
         next_number: scan.segments.back().map_or(1, |segment| segment.number + 1),
         spares: std::collections::VecDeque::new(),
-        making: None,
+        in_creation: None,
     };
     let Some(first) = scan.segments.front() else {
         let bytes = options.first_segment_bytes.max(2 * BLOCK_BYTES).next_multiple_of(BLOCK_BYTES);
-        let header = SegmentHeader { journal: supply.journal, number: 1, bytes, previous_end: 0 };
-        let active = Segment::create(folder, header, supply.sync, supply.faults.clone())?;
+        let header = SegmentHeader { journal: segment_pool.journal, number: 1, bytes, previous_end: 0 };
+        let active = Segment::create(folder, header, segment_pool.sync, segment_pool.faults.clone())?;
         if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             // The folder itself may be new.
-            segment::sync_folder(parent, supply.sync)?;
+            segment::sync_folder(parent, segment_pool.sync)?;
         }
         scan.segments.push_back(Sealed { number: 1, ..Sealed::default() });
-        supply.next_number = 2;
-        return Ok((active, BLOCK_BYTES, supply));
+        segment_pool.next_number = 2;
+        return Ok((active, BLOCK_BYTES, segment_pool));
     };
     let (mut number, mut offset) = scan.end().unwrap_or((first.number, BLOCK_BYTES));
     // Bytes after the last group of an abandoned segment are not part of the journal.
@@ -427,24 +430,24 @@ fn open_segments(
         // Archives never change: the journal goes on in the segment after it.
         (number, offset) = (number + 1, BLOCK_BYTES);
         if scan.segments.back().is_none_or(|segment| segment.number < number) {
-            supply.create(0)?;
+            segment_pool.create(0)?;
             scan.segments.push_back(Sealed { number, ..Sealed::default() });
         }
     }
     while scan.segments.back().is_some_and(|segment| segment.number > number) {
         let Some(spare) = scan.segments.pop_back() else { break };
         if options.releases_spares {
-            part::remove(folder, spare.number, supply.sync)?;
-            supply.next_number = spare.number;
+            part::remove(folder, spare.number, segment_pool.sync)?;
+            segment_pool.next_number = spare.number;
         } else {
-            let spare = Segment::open(folder, spare.number, true, supply.faults.clone())?;
+            let spare = Segment::open(folder, spare.number, true, segment_pool.faults.clone())?;
             spare.evict(0);
-            supply.spares.push_front(spare);
+            segment_pool.spares.push_front(spare);
         }
     }
-    let active = Segment::open(folder, number, true, supply.faults.clone())?;
+    let active = Segment::open(folder, number, true, segment_pool.faults.clone())?;
     active.evict(offset);
-    Ok((active, offset, supply))
+    Ok((active, offset, segment_pool))
 }
 
 /// Distinguishes the groups of this journal from those of others, and from payloads with the same form.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 
-use super::gate::Owner;
+use super::append_queue::Owner;
 use super::{Compacted, Durable, FrameBytes, Frames, LogError, Opened, RealmLog, Ticket};
 
 /// At most this many appends are queued while commits are held, as in a journal.

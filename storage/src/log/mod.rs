@@ -6,6 +6,7 @@
 //! The file format of the journal is described in `codec`; `recover` describes which incomplete writes are discarded
 //! and which damage is rejected when a journal is opened.
 
+mod append_queue;
 mod archive;
 mod codec;
 mod compact;
@@ -13,7 +14,6 @@ mod compact;
 pub mod conformance;
 mod erase;
 mod error;
-mod gate;
 mod index;
 mod journal;
 #[cfg(any(test, feature = "memory-log"))]
@@ -26,7 +26,7 @@ mod recover;
 mod repair;
 mod scrub;
 mod segment;
-mod supply;
+mod segment_pool;
 mod torn;
 mod writer;
 

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::codec::{self, ROSTER_ENTRY_BYTES, Tail};
-use super::index::{Index, Point, RealmIndex, Sealed};
+use super::index::{Index, IndexEntry, RealmIndex, Sealed};
 
 const MAGIC: [u8; 8] = *b"\x89MSPOSN\n";
 const VERSION: u32 = 1;
@@ -81,9 +81,9 @@ impl View<'_> {
             out.extend_from_slice(&realm.to_le_bytes());
             out.extend_from_slice(&index.first.to_le_bytes());
             out.extend_from_slice(&index.last.to_le_bytes());
-            put_count(&mut out, index.points.len());
-            for point in &index.points {
-                for number in [point.sequence, point.segment, point.offset] {
+            put_count(&mut out, index.entries.len());
+            for entry in &index.entries {
+                for number in [entry.sequence, entry.segment, entry.offset] {
                     out.extend_from_slice(&number.to_le_bytes());
                 }
             }
@@ -167,12 +167,12 @@ fn decode(bytes: &[u8]) -> Option<Positions> {
     for _ in 0..take_u32(&mut rest)? {
         let realm = take_u32(&mut rest)?;
         let (first, last) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
-        let mut points = VecDeque::new();
+        let mut entries = VecDeque::new();
         for _ in 0..take_u32(&mut rest)? {
             let (sequence, segment) = (take_u64(&mut rest)?, take_u64(&mut rest)?);
-            points.push_back(Point { sequence, segment, offset: take_u64(&mut rest)? });
+            entries.push_back(IndexEntry { sequence, segment, offset: take_u64(&mut rest)? });
         }
-        found.index.insert(realm, RealmIndex { first, last, points });
+        found.index.insert(realm, RealmIndex { first, last, entries });
     }
     (rest.is_empty() && !found.segments.is_empty()).then_some(found)
 }
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((found.journal, found.next_group, found.successor), (77, 10, Some(2)));
         assert_eq!((found.tails, found.segments.len()), (tails.clone(), 2));
         assert_eq!(found.segments[1].last_frames, HashMap::from([(3, 9)]));
-        assert_eq!(found.index.get(3).points, index.get(3).points);
+        assert_eq!(found.index.get(3).entries, index.get(3).entries);
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;

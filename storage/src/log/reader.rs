@@ -8,7 +8,7 @@ use bytes::Bytes;
 use super::FrameBytes;
 use super::codec::{Erased, RecordHeader, RecordKind, Records};
 use super::error::{Damage, LogError};
-use super::index::{Point, RealmIndex};
+use super::index::{IndexEntry, RealmIndex};
 use super::part::{Part, is_missing};
 
 /// Iterates over the frames of one realm, up to the last that was durable when the reader was created.
@@ -19,7 +19,7 @@ pub(crate) struct Reader {
     next: u64,
     last: u64,
     /// Later positions, to skip segments without frames of this realm.
-    points: VecDeque<Point>,
+    entries: VecDeque<IndexEntry>,
     /// The segment and the byte where the next group begins.
     at: (u64, u64),
     segment: Option<Part>,
@@ -34,7 +34,7 @@ impl Reader {
             realm,
             next: from,
             last: index.last,
-            points: index.points,
+            entries: index.entries,
             at: (0, 0),
             segment: None,
             ready: VecDeque::new(),
@@ -44,10 +44,10 @@ impl Reader {
     /// Reads groups until a frame is ready.
     fn fill(&mut self) -> Result<(), LogError> {
         while self.ready.is_empty() {
-            while let Some(point) = self.points.front().filter(|point| point.sequence <= self.next) {
-                // Never back: a point inside a group that has been read has no effect.
-                self.at = self.at.max((point.segment, point.offset));
-                self.points.pop_front();
+            while let Some(entry) = self.entries.front().filter(|entry| entry.sequence <= self.next) {
+                // Never back: a entry inside a group that has been read has no effect.
+                self.at = self.at.max((entry.segment, entry.offset));
+                self.entries.pop_front();
             }
             self.read_group()?;
         }

@@ -8,24 +8,24 @@ use std::time::Instant;
 
 use metrics::{Counter, Histogram};
 
+use super::append_queue::{Job, Shared};
 use super::codec::{
     self, BLOCK_BYTES, GROUP_END, GROUP_FILL_BYTES, GROUP_FRAMES_MAX, GROUP_HEADER_BYTES, GroupHeader,
     RECORD_HEADER_BYTES, RecordHeader, RecordKind, Tail,
 };
 use super::error::{LogError, is_full};
-use super::gate::{Job, Shared};
 use super::index::Sealed;
 use super::part;
 use super::positions;
 use super::segment::Segment;
-use super::supply::Supply;
+use super::segment_pool::SegmentPool;
 use super::{Durable, Ticket};
 
 /// The state of the writer thread.
 pub(crate) struct Writer {
     pub shared: Arc<Shared>,
     pub sink: Box<dyn Durable>,
-    pub supply: Supply,
+    pub segment_pool: SegmentPool,
     pub active: Segment,
     /// The offset of the next group in the active segment.
     pub offset: u64,
@@ -91,7 +91,7 @@ impl Writer {
                 tracing::warn!(%error, "a trimmed journal segment could not be removed");
             }
             if self.offset > self.active.header.bytes / 4 {
-                self.supply.prepare();
+                self.segment_pool.prepare();
             }
         }
         None
@@ -104,10 +104,10 @@ impl Writer {
         self.group.clear();
         if !self.is_tail_doubtful {
             // Only a new segment was missing.
-            return self.supply.ensure_spare();
+            return self.segment_pool.ensure_spare();
         }
         self.active.verify(self.offset)?;
-        self.active = self.supply.replace(self.offset)?;
+        self.active = self.segment_pool.replace(self.offset)?;
         self.offset = BLOCK_BYTES;
         self.successor = Some(self.active.header.number);
         self.segments.push_back(Sealed { number: self.active.header.number, ..Sealed::default() });
@@ -118,21 +118,21 @@ impl Writer {
     /// Waits for frames and takes those that are queued, up to the limits of a group. Returns the size of its records; none
     /// when the queue is closed and empty.
     fn take_group(&mut self) -> Option<usize> {
-        let mut gate = self.shared.gate.lock();
-        while gate.queue.is_empty() {
-            if !gate.is_open {
+        let mut appends = self.shared.appends.lock();
+        while appends.queue.is_empty() {
+            if !appends.is_open {
                 return None;
             }
-            self.shared.queued.wait(&mut gate);
+            self.shared.queued.wait(&mut appends);
         }
         let (mut body_bytes, mut payload_bytes) = (0, 0);
         while self.group.len() < GROUP_FRAMES_MAX && body_bytes < GROUP_FILL_BYTES {
-            let Some(job) = gate.queue.pop_front() else { break };
+            let Some(job) = appends.queue.pop_front() else { break };
             body_bytes += RECORD_HEADER_BYTES + job.frame.payload.len();
             payload_bytes += job.frame.payload.len();
             self.group.push(job);
         }
-        drop(gate);
+        drop(appends);
         self.shared.queued_bytes.fetch_sub(payload_bytes, Ordering::Relaxed);
         Some(body_bytes)
     }
@@ -205,7 +205,7 @@ impl Writer {
             return Ok(is_first);
         }
         // Nothing of the group was written, so the frames are definitely not stored.
-        self.active = self.supply.take(with_roster).map_err(|error| match error.is_full() {
+        self.active = self.segment_pool.take(with_roster).map_err(|error| match error.is_full() {
             true => LogError::Full(error.to_string().into()),
             false => LogError::Unavailable(error.to_string().into()),
         })?;
@@ -222,7 +222,7 @@ impl Writer {
             return;
         }
         let view = positions::View {
-            journal: self.supply.journal,
+            journal: self.segment_pool.journal,
             next_group: self.next_group,
             successor: self.successor,
             tails: &self.tails,
@@ -231,7 +231,7 @@ impl Writer {
             active: self.active.header.number,
             index: &self.shared.durable.lock().index,
         };
-        let (bytes, folder, sync) = (view.encode(), self.supply.folder.clone(), self.sync);
+        let (bytes, folder, sync) = (view.encode(), self.segment_pool.folder.clone(), self.sync);
         let storing = thread::Builder::new().name("journal-positions".to_owned()).spawn(move || {
             if let Err(error) = positions::write(&folder, &bytes, sync) {
                 tracing::warn!(%error, "the positions of the journal could not be stored; the next start reads more of it");
@@ -335,7 +335,7 @@ impl Writer {
             }
             // One by one, each synced before the next, so that the remaining segments never have a gap.
             let _files = self.shared.files.lock();
-            part::remove(&self.supply.folder, oldest.number, self.sync)?;
+            part::remove(&self.segment_pool.folder, oldest.number, self.sync)?;
             self.segments.pop_front();
         }
         Ok(())
@@ -352,7 +352,7 @@ impl Writer {
         };
         self.shared.stop(&reason);
         self.sink.durable(last_ticket, Err(error));
-        let refused = std::mem::take(&mut self.shared.gate.lock().queue);
+        let refused = std::mem::take(&mut self.shared.appends.lock().queue);
         if let Some(last) = refused.back() {
             self.sink.durable(last.ticket, Err(reason));
         }

@@ -2,7 +2,7 @@
 
 use super::SharedStore;
 use crate::base::UNFINISHED;
-use crate::base::file::{self, Header, Kind, Reading};
+use crate::base::file::{self, Header, Kind, RowReader};
 use crate::checkpoint::{Pace, folder_name, frame_checksum};
 use crate::error::StoreError;
 use crate::log::{FrameBytes, Frames, LogError, RealmLog};
@@ -146,8 +146,8 @@ impl SharedStore {
         Ok(digest)
     }
 
-    fn reading(&self, realm: RealmId, segment: Segment) -> Result<ReadingFrames<'_>, StoreError> {
-        let reading = Reading::new(Kind::Frames, self.open(&segment.name(realm))?)?;
+    fn reading(&self, realm: RealmId, segment: Segment) -> Result<FrameReader<'_>, StoreError> {
+        let reading = RowReader::new(Kind::Frames, self.open(&segment.name(realm))?)?;
         if (reading.header.realm, reading.header.sequence) != (realm.0, segment.first) {
             return Err(Kind::Frames.damaged("it stands for another organization or frame"));
         }
@@ -168,11 +168,11 @@ impl SharedStore {
     }
 }
 
-type ReadingFrames<'s> = Reading<BufReader<Box<dyn Read + 's>>>;
+type FrameReader<'s> = RowReader<BufReader<Box<dyn Read + 's>>>;
 
 /// The frames of the next block, which must begin with frame `next`.
 fn frames_of(
-    reading: &mut ReadingFrames<'_>,
+    reading: &mut FrameReader<'_>,
     realm: RealmId,
     next: &mut u64,
 ) -> Result<Option<Vec<FrameBytes>>, StoreError> {
@@ -194,7 +194,7 @@ pub(super) struct Archived<'s> {
     realm: RealmId,
     segments: Vec<Segment>,
     /// The file that is being read, and its next frame.
-    reading: Option<(ReadingFrames<'s>, u64)>,
+    reading: Option<(FrameReader<'s>, u64)>,
     found: VecDeque<FrameBytes>,
     next: u64,
     upto: u64,
@@ -222,7 +222,7 @@ impl<'s> Archived<'s> {
     }
 
     /// Opens the file that goes furthest of those with the next frame.
-    fn open_next(&self) -> Result<(ReadingFrames<'s>, u64), StoreError> {
+    fn open_next(&self) -> Result<(FrameReader<'s>, u64), StoreError> {
         let next = self.next;
         let with_next = self.segments.iter().filter(|segment| (segment.first..=segment.last).contains(&next));
         let Some(segment) = with_next.max_by_key(|segment| segment.last) else {

@@ -26,7 +26,7 @@ pub use make::Made;
 pub use trim::{Archiving, Trimmed};
 
 use crate::backup::FileStore;
-use crate::base::file::{Kind, Reading};
+use crate::base::file::{Kind, RowReader};
 use crate::base::{Bases, file_name, first_of, sequence_of};
 use crate::checkpoint::{folder_name, frame_checksum};
 use crate::error::StoreError;
@@ -101,7 +101,7 @@ impl SharedStore {
             frames => frames?.next().transpose()?,
         };
         let reading =
-            self.open(&checkpoint_name(realm, sequence)).and_then(|file| Reading::new(Kind::Base, file));
+            self.open(&checkpoint_name(realm, sequence)).and_then(|file| RowReader::new(Kind::Base, file));
         Ok(match (frame, reading) {
             (Some(frame), Ok(reading)) => reading.header.frame == frame_checksum(&frame),
             (None, _) | (_, Err(_)) => false,
@@ -141,7 +141,7 @@ impl SharedStore {
 
     /// Reads a checkpoint to its end.
     fn verify(&self, realm: RealmId, sequence: u64) -> Result<(), StoreError> {
-        let mut reading = Reading::new(Kind::Base, self.open(&checkpoint_name(realm, sequence))?)?;
+        let mut reading = RowReader::new(Kind::Base, self.open(&checkpoint_name(realm, sequence))?)?;
         if (reading.header.realm, reading.header.sequence) != (realm.0, sequence) {
             return Err(Kind::Base.damaged("it stands for another organization or frame"));
         }

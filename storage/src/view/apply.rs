@@ -103,7 +103,7 @@ impl View {
             Fact::Picture(fact) => self.apply_picture_fact(fact, rows),
             Fact::Attachment(fact) => self.apply_attachment_fact(frame.at, fact, rows),
             Fact::PreImages(_) => Ok(()),
-            Fact::Audit(entry) => self.apply_act(sequence, frame.at, entry, rows),
+            Fact::Audit(entry) => self.apply_audit_entry(sequence, frame.at, entry, rows),
         }
     }
 

@@ -33,7 +33,7 @@ impl View {
         Ok(())
     }
 
-    /// Removes the addresses and names of a user from invitations and from the log of administrative acts.
+    /// Removes the addresses and names of a user from invitations and from the audit log.
     pub(super) fn apply_data_erased(&mut self, user: UserId, rows: &mut Rows) -> Result<(), StoreError> {
         let Some(own) = self.directory.user(user).cloned() else { return Ok(()) };
         let placeholder = self.directory.deleted_email(user);
@@ -47,14 +47,14 @@ impl View {
             let erased = Invitation { address: Some(placeholder.clone()), ..invitation };
             self.put::<records::Invitations>(rows, erased.id, erased)?;
         }
-        let acts: Vec<(Sequence, RecordedAuditEntry)> = self
-            .acts
+        let entries: Vec<(Sequence, RecordedAuditEntry)> = self
+            .audit_log
             .before(None)
-            .map(|(sequence, act)| (sequence, RecordedAuditEntry::clone(act)))
+            .map(|(sequence, entry)| (sequence, RecordedAuditEntry::clone(entry)))
             .collect();
-        for (sequence, mut recorded) in acts {
+        for (sequence, mut recorded) in entries {
             if recorded.entry.erase_user(user) {
-                self.put::<records::Acts>(rows, sequence, recorded)?;
+                self.put::<records::AuditEntries>(rows, sequence, recorded)?;
             }
         }
         Ok(())

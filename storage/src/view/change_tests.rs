@@ -8,13 +8,13 @@ use super::{Changes, Location, RowChange, View, records};
 use crate::fixture::*;
 use crate::log::MemoryLog;
 use crate::open::encode_frame;
-use crate::stored_message::Unstored;
+use crate::stored_message::PendingVersions;
 use model::fact::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic};
 use model::history::CARRIED_EDITS_MAX;
 use model::{
     ChannelId, ConversationId, EventNumber, Fact, Flag, FlagOp, Frame, HistoryBound, Message, MessageFact,
-    MessageId, MessageRanges, MessageVersion, Place, PropagateMode, Reaction, ReactionsLeft, RecipientId,
-    Submessage, Timestamp, TopicKey, TopicLink, UserFact, UserId,
+    MessageId, MessageRanges, MessageVersion, Place, PropagateMode, Reaction, RecipientId,
+    RemainingReactions, Submessage, Timestamp, TopicKey, TopicLink, UserFact, UserId,
 };
 use roaring::RoaringBitmap;
 use std::sync::Arc;
@@ -332,7 +332,7 @@ fn cost_of_a_change_is_independent_of_history() {
     assert!(vote < 256 && vote_rows < 256, "{vote} {vote_rows}");
     let code = format!("{:05x}", 0x1f300 + 500);
     let (message, conversation) = (MessageId(1), ConversationId::Channel(ChannelId(1)));
-    let left = ReactionsLeft::OfUser;
+    let left = RemainingReactions::OfUser;
     let (unreact, rows) = costs(
         &mut world.run,
         Fact::Message(MessageFact::ReactionRemoved {
@@ -368,7 +368,7 @@ fn memory_and_trees_have_the_same_part_of_a_long_history() {
     }
     let mut sent = world.trees.message_as_sent(REALM, MessageId(1)).unwrap().unwrap();
     let mut bound = HistoryBound::new(usize::MAX, usize::MAX);
-    world.trees.add_versions(REALM, &mut sent, &Unstored::new(), &mut bound).unwrap();
+    world.trees.add_versions(REALM, &mut sent, &PendingVersions::new(), &mut bound).unwrap();
     assert_eq!((sent.edits.len(), sent.is_history_cut()), (400, false));
     assert_eq!(sent.edits[399].prev_content.as_deref(), Some("tea 1"));
 }

@@ -8,7 +8,7 @@ use super::records::{self, EditedRow, ReactionRow, reaction_key};
 use super::{RowChange, Rows, View};
 use crate::error::StoreError;
 use model::{
-    ConversationId, Flag, Flags, Message, MessageId, MessageVersion, Reaction, ReactionsLeft, Sequence,
+    ConversationId, Flag, Flags, Message, MessageId, MessageVersion, Reaction, RemainingReactions, Sequence,
     Submessage, UserId,
 };
 use roaring::RoaringBitmap;
@@ -137,7 +137,7 @@ impl View {
         sequence: Sequence,
         id: MessageId,
         reaction: &Reaction,
-        left: ReactionsLeft,
+        left: RemainingReactions,
         rows: &mut Rows,
     ) {
         if !self.messages.all.contains(id.0) {

@@ -45,7 +45,7 @@ impl View {
             queues: _,
             jobs: _,
             claims: _,
-            acts: _,
+            audit_log: _,
             progress: _,
             // In the trees, which have all frames of a checkpoint.
             recent: _,

@@ -2,15 +2,15 @@
 //! few megabytes. Bodies are not part of it.
 
 use super::newest::add_newest;
-use super::topic::{Spelled, TopicMessages};
+use super::topic::{Spelling, TopicMessages};
 use super::user_flags::FlaggedUsers;
 use crate::checkpoint::codec::saved;
 use foldhash::HashMap;
 use model::fact::DeletedFrom;
 use model::message::MessageTraits;
 use model::{
-    ChannelId, ConversationId, Flag, Flags, Message, MessageId, Place, ReactionsLeft, RecipientId, Timestamp,
-    TopicKey, UserId,
+    ChannelId, ConversationId, Flag, Flags, Message, MessageId, Place, RecipientId, RemainingReactions,
+    Timestamp, TopicKey, UserId,
 };
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
@@ -178,11 +178,11 @@ impl MessageIndex {
     }
 
     /// Records that a user removed a reaction.
-    pub(super) fn remove_reactor(&mut self, id: MessageId, user: UserId, left: ReactionsLeft) {
+    pub(super) fn remove_reactor(&mut self, id: MessageId, user: UserId, left: RemainingReactions) {
         match left {
-            ReactionsLeft::OfUser => return,
-            ReactionsLeft::OfOthers => {}
-            ReactionsLeft::None => {
+            RemainingReactions::OfUser => return,
+            RemainingReactions::OfOthers => {}
+            RemainingReactions::None => {
                 self.with_reaction.remove(id.0);
             }
         }
@@ -243,7 +243,12 @@ impl MessageIndex {
     }
 
     /// Removes messages from the topic that they are all in. Removes the topic and the channel if they are empty then.
-    fn take_from_topic(&mut self, channel: ChannelId, topic: &TopicKey, ids: &RoaringBitmap) -> Vec<Spelled> {
+    fn take_from_topic(
+        &mut self,
+        channel: ChannelId,
+        topic: &TopicKey,
+        ids: &RoaringBitmap,
+    ) -> Vec<Spelling> {
         let Some(messages) = self.channels.get_mut(&channel) else { return Vec::new() };
         let Some(source) = messages.topics.get_mut(topic) else { return Vec::new() };
         let taken = source.take(ids);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Digits of the number of moves of a message, in binary.
 const COUNT_DIGITS: usize = 8;
-/// With so many moves of a message, the oldest are combined.
+/// With this many moves of a message, the oldest are combined.
 const MOVES_MAX: usize = 1 << COUNT_DIGITS;
 /// How many a message has afterwards.
 const MOVES_LEFT: usize = CARRIED_EDITS_MAX;

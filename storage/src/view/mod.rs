@@ -3,11 +3,10 @@
 //! Only `apply` changes it, deterministically (no clock, no randomness, no order of a hash map), and returns the row
 //! changes that bring the trees to the same state. After a restart, `load` reads the rows.
 
-mod acts;
 mod apply;
 mod apply_accounts;
-mod apply_acts;
 mod apply_attachments;
+mod apply_audit;
 mod apply_directory;
 mod apply_invitations;
 mod apply_jobs;
@@ -16,6 +15,7 @@ mod apply_pictures;
 mod apply_push;
 mod apply_users;
 mod arrivals;
+mod audit_log;
 mod change_rows;
 mod changed;
 mod checkpoint;
@@ -51,7 +51,7 @@ mod push_tests;
 #[cfg(test)]
 mod tests;
 
-pub use acts::{ACTS_BYTES_MAX, Acts};
+pub use audit_log::{AUDIT_LOG_BYTES_MAX, AuditLog};
 pub use changed::Changes;
 pub use claims::Claims;
 pub use flag_blocks::FlagBlock;
@@ -102,8 +102,8 @@ pub struct View {
     pub jobs: Jobs,
     /// Which messages name which uploaded files.
     pub claims: Claims,
-    /// The newest administrative acts.
-    pub acts: Acts,
+    /// The newest entries of the audit log.
+    pub audit_log: AuditLog,
     /// The newest applied frame.
     pub progress: Progress,
     /// The chunks to which the next message is added.

@@ -2,7 +2,7 @@
 
 use roaring::RoaringBitmap;
 
-/// A set of at most so many ids has no bitmaps.
+/// A set of at most this many ids has no bitmaps.
 const LIST_MAX: u64 = 4096;
 
 /// Adds an id, which is mostly greater than all others. A list then grows at its end without a search; in a bitmap, which is

@@ -1,7 +1,8 @@
 //! Push devices, shown notifications and notification candidates persist, and can be removed.
 
 use super::tests::World;
-use model::push::{Hidden, MISSED_MESSAGES_MAX, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
+use model::push::{MISSED_MESSAGES_MAX, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
+use model::redacted::Redacted;
 use model::{ChannelId, Fact, MessageId, SubscriptionFact, Timestamp, UserId, UserRanges, VisibilityPolicy};
 
 fn push(fact: PushFact) -> Fact {
@@ -12,9 +13,9 @@ fn device(status: PushStatus) -> PushDevice {
     PushDevice {
         account: 42,
         kind: PushTokenKind::Apns,
-        key: Hidden([7; 32]),
+        key: Redacted([7; 32]),
         bouncer_public_key: "key".into(),
-        registration: Hidden("sealed".into()),
+        registration: Redacted("sealed".into()),
         added: Timestamp(5),
         status,
     }
@@ -27,7 +28,7 @@ fn push_devices_persist_and_can_be_removed() {
     let (user, other) = (UserId(1), UserId(2));
     let token = PushToken {
         kind: PushTokenKind::Fcm,
-        token: Hidden("secret-token".into()),
+        token: Redacted("secret-token".into()),
         app: None,
         added: Timestamp(5),
     };

@@ -461,12 +461,12 @@ records! {
         load: Some(|view, (user, key), session| view.directory.put_web_session(user, key, Some(session))),
         remove: |view, (user, key)| view.directory.put_web_session(*user, *key, None),
     }
-    /// The newest administrative acts, by frame.
-    Acts = 58 {
-        name: "administrative act",
+    /// The newest entries of the audit log, by frame.
+    AuditEntries = 58 {
+        name: "audit entry",
         row: Sequence => model::RecordedAuditEntry,
-        load: Some(|view, sequence, act| view.acts.put(sequence, act)),
-        remove: |view, sequence| view.acts.remove(*sequence),
+        load: Some(|view, sequence, entry| view.audit_log.put(sequence, entry)),
+        remove: |view, sequence| view.audit_log.remove(*sequence),
     }
 }
 

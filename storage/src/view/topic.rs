@@ -19,7 +19,7 @@ pub struct TopicMessages {
 saved!(TopicMessages { name, ids, spellings });
 
 /// Messages with the same spelling of their topic.
-pub(super) type Spelled = (String, RoaringBitmap);
+pub(super) type Spelling = (String, RoaringBitmap);
 
 impl TopicMessages {
     /// Adds one message.
@@ -65,7 +65,7 @@ impl TopicMessages {
     }
 
     /// Removes messages, all of which are in the topic, and returns them by spelling.
-    pub(super) fn take(&mut self, ids: &RoaringBitmap) -> Vec<Spelled> {
+    pub(super) fn take(&mut self, ids: &RoaringBitmap) -> Vec<Spelling> {
         self.ids -= ids;
         if self.spellings.is_empty() {
             return vec![(self.name.clone(), ids.clone())];

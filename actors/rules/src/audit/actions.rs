@@ -99,7 +99,7 @@ fn of_organization(decided: &Decided<'_>, fact: &RealmFact, found: &mut Vec<Audi
     }
 }
 
-/// Exports that were requested or deleted. How a request ends is not the requester's act.
+/// Exports that were requested or deleted. How a request ends is not an act of the requester.
 fn of_exports(was: &[RealmExport], is: &[RealmExport]) -> Vec<AuditAction> {
     let is_deleted = |export: &RealmExport| matches!(export.status, ExportStatus::Deleted { .. });
     let kind_of = |export: &RealmExport| match export.kind {

@@ -18,7 +18,7 @@ const GROUP_BYTES_MAX: usize = 2 << 20;
 /// Bytes in which a pattern remembers what it has seen of texts; it is slower, and not wrong, when they are used up.
 const CACHE_BYTES_MAX: usize = 256 << 10;
 
-/// A search reads so many bytes at a time: what a pattern reads beyond its match would make the work quadratic.
+/// A search reads this many bytes at a time: what a pattern reads beyond its match would make the work quadratic.
 const WINDOW_BYTES: usize = 512;
 
 /// Longest match that is found in every case, in bytes.

@@ -129,7 +129,7 @@ fn push_item<'t>(list: &mut List<'t>, lines: &[&'t str], state: State, depth: us
     list.items.push(blocks);
 }
 
-/// The line without the indentation of so many levels, if it has that.
+/// The line without the indentation of this many levels, if it has that.
 pub(super) fn without_indent(line: &str, levels: usize) -> &str {
     if indent_of(line) >= INDENT * levels { &line[INDENT * levels..] } else { line }
 }

@@ -75,7 +75,7 @@ pub enum SettingKind {
     Channel,
     /// The id of a private channel, or -1.
     PrivateChannel,
-    /// An HTTP URL of at most so many code points, or null; `default` on the wire.
+    /// An HTTP URL of at most this many code points, or null; `default` on the wire.
     Url(usize),
 }
 

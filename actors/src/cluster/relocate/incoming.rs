@@ -1,7 +1,7 @@
 //! From the cluster to a data folder. The cluster serves the organization while most of it is copied, and stops for the rest.
 
 use super::copy::Copying;
-use super::{Folder, Progress, RelocateError, Relocated, Remote, Step, new_token, refused, shown};
+use super::{ClusterAccess, Folder, Progress, RelocateError, Relocated, Step, new_token, refused, shown};
 use crate::cluster::options::ClusterOptions;
 use crate::options::Options;
 use model::RealmId;
@@ -23,12 +23,12 @@ const RENEW_EVERY: Duration = Duration::from_secs(5);
 /// An organization that is being copied to a data folder.
 pub struct Incoming {
     folder: Folder,
-    remote: Remote,
+    remote: ClusterAccess,
     realm: RealmId,
     relocation: Relocation,
     is_taken: bool,
     /// While the cluster does not serve it.
-    stopped: Option<Stopped>,
+    stopped: Option<StopGuard>,
     done: Option<(Relocated, u64)>,
 }
 
@@ -43,7 +43,7 @@ impl Incoming {
         subdomain: &str,
         progress: Progress<'_>,
     ) -> Result<Self, RelocateError> {
-        let remote = Remote::connect(cluster)?;
+        let remote = ClusterAccess::connect(cluster)?;
         let known = remote.control.known(0, subdomain)?.into_iter().next();
         let known = known.ok_or_else(|| {
             refused(format!("the cluster has no organization {:?}; nothing was changed", shown(subdomain)))
@@ -96,7 +96,7 @@ impl Incoming {
             return Ok(());
         }
         let (realm, token) = (self.realm, self.relocation.token.clone());
-        self.stopped = Some(Stopped::begin(&self.remote.control, realm, token)?);
+        self.stopped = Some(StopGuard::begin(&self.remote.control, realm, token)?);
         // No owner writes any more.
         let opened = self.remote.log.0.open(realm.0, 0)?;
         progress(Step::Stopped);
@@ -153,7 +153,7 @@ fn is_in(known: &Known, relocation: &Relocation) -> bool {
 }
 
 /// What the folder records about the organization while it is copied.
-fn arriving(folder: &Folder, remote: &Remote, known: &Known) -> Result<Relocation, RelocateError> {
+fn arriving(folder: &Folder, remote: &ClusterAccess, known: &Known) -> Result<Relocation, RelocateError> {
     let (realm, cluster, name) = (RealmId(known.realm), remote.control.name(), shown(&known.subdomain));
     if folder.served(&known.subdomain)?.is_some_and(|other| other != realm) {
         return Err(refused(format!(
@@ -201,7 +201,7 @@ fn check_place(folder: &Folder, known: &Known, relocation: &Relocation) -> Resul
 }
 
 /// Keeps the cluster from serving an organization, until it is dropped.
-struct Stopped {
+struct StopGuard {
     control: Arc<Control>,
     realm: RealmId,
     ended: Sender<()>,
@@ -209,7 +209,7 @@ struct Stopped {
     stays: bool,
 }
 
-impl Stopped {
+impl StopGuard {
     /// Stops it, and waits until no node answers for it.
     fn begin(control: &Arc<Control>, realm: RealmId, token: String) -> Result<Self, RelocateError> {
         if !control.depart(realm.0, &token)? {
@@ -246,7 +246,7 @@ impl Stopped {
     }
 }
 
-impl Drop for Stopped {
+impl Drop for StopGuard {
     fn drop(&mut self) {
         let _ = self.ended.send(());
         if let Some(thread) = self.thread.take() {

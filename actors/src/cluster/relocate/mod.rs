@@ -163,12 +163,12 @@ fn subdomain_of(log: &dyn RealmLog, realm: u32) -> Result<Option<String>, Reloca
 }
 
 /// The tables and the log of a cluster, without being a node.
-struct Remote {
+struct ClusterAccess {
     control: Arc<Control>,
     log: OpenLog,
 }
 
-impl Remote {
+impl ClusterAccess {
     fn connect(options: &ClusterOptions) -> Result<Self, RelocateError> {
         let requirements = requirements(options);
         let control = Arc::new(Control::open(database(options)?, requirements)?);

@@ -1,7 +1,7 @@
 //! From a data folder to the cluster.
 
 use super::copy::Copying;
-use super::{Folder, Progress, RelocateError, Relocated, Remote, Step, new_token, refused, shown};
+use super::{ClusterAccess, Folder, Progress, RelocateError, Relocated, Step, new_token, refused, shown};
 use crate::cluster::options::ClusterOptions;
 use crate::options::Options;
 use model::RealmId;
@@ -12,7 +12,7 @@ use storage::{Relocation, RelocationState};
 /// An organization that the cluster has completely, but does not serve yet.
 pub struct Outgoing {
     folder: Folder,
-    remote: Remote,
+    remote: ClusterAccess,
     subdomain: String,
     relocated: Relocated,
     epoch: u64,
@@ -30,7 +30,7 @@ impl Outgoing {
         subdomain: &str,
         progress: Progress<'_>,
     ) -> Result<Self, RelocateError> {
-        let (folder, remote) = (Folder::open(options)?, Remote::connect(cluster)?);
+        let (folder, remote) = (Folder::open(options)?, ClusterAccess::connect(cluster)?);
         let (realm, is_away) = find(&folder, remote.control.name(), subdomain)?;
         let log = folder.log_of(realm).0.clone();
         let (first, last) = bounds(&*log, realm.0)?;
@@ -119,7 +119,7 @@ fn find(folder: &Folder, cluster: &str, subdomain: &str) -> Result<(RealmId, boo
 /// Enters the organization in the directory of the cluster. True if it is served there already.
 fn reserve(
     folder: &Folder,
-    remote: &Remote,
+    remote: &ClusterAccess,
     (realm, subdomain): (RealmId, &str),
     is_away: bool,
 ) -> Result<bool, RelocateError> {
@@ -165,7 +165,7 @@ pub fn cancel_move_to_cluster(
     cluster: &ClusterOptions,
     subdomain: &str,
 ) -> Result<RealmId, RelocateError> {
-    let (mut folder, remote) = (Folder::open(options)?, Remote::connect(cluster)?);
+    let (mut folder, remote) = (Folder::open(options)?, ClusterAccess::connect(cluster)?);
     let (realm, is_away) = find(&folder, remote.control.name(), subdomain)?;
     // Ours: the cluster may have another organization under this name.
     let secret = *folder.data.secret_of(realm);

@@ -3,7 +3,7 @@
 use super::Committer;
 use crate::error::DomainError;
 use crate::shard::Sequencer;
-use crate::shard::pending::{Done, Pending, PendingKind};
+use crate::shard::pending::{CommitCallback, Pending, PendingKind};
 use crate::shared::RealmShared;
 use model::{Fact, Frame};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ impl Committer {
     /// Queues frames of which the first creates the organization again; `done` runs when all are published, which is at
     /// once: between two of them the organization has no accounts. Nothing else is decided in the organization meanwhile.
     /// Call it when no frame of the shard is pending.
-    pub fn reset_realm(&self, realm: &Arc<RealmShared>, frames: Vec<Vec<Fact>>, done: Done) {
+    pub fn reset_realm(&self, realm: &Arc<RealmShared>, frames: Vec<Vec<Fact>>, done: CommitCallback) {
         let (mut appended, mut last, mut refusal) = (Vec::new(), None, None);
         for facts in frames {
             match self.append_reset(realm, facts) {
@@ -27,7 +27,7 @@ impl Committer {
                 }
             }
         }
-        let done: Done = match refusal {
+        let done: CommitCallback = match refusal {
             None => done,
             // A later refused frame leaves what is in the journal before it.
             Some(error) if last.is_some() => Box::new(move |result| done(result.and(Err(error)))),

@@ -63,7 +63,8 @@ impl Shard {
         drop(view);
         let fact = Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None });
         let answers = self.answers.clone();
-        let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
+        let done: CommitCallback =
+            Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
         self.committer.commit(&self.realm, ids, vec![fact], done)
     }
 
@@ -149,7 +150,8 @@ async fn refused_commit_uses_no_ids() {
         messages: MessageRanges(Vec::new()),
     });
     let answers = shard.answers.clone();
-    let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
+    let done: CommitCallback =
+        Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
     assert!(!shard.committer.commit(&stranger, ids, vec![fact], done));
     assert_eq!(shard.answers.borrow().len(), 1);
     let after = shard.committer.ids(shard.realm.id).unwrap();
@@ -163,7 +165,8 @@ async fn frames_of_a_former_owner_are_refused_alike() {
     shard.log.open(1, 0).unwrap();
     assert!(!shard.send());
     let answers = shard.answers.clone();
-    let done: Done = Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
+    let done: CommitCallback =
+        Box::new(move |result| answers.borrow_mut().push(result.map_err(|e| e.to_string())));
     shard.committer.reset_realm(&shard.realm, vec![Vec::new()], done);
     let stopping: Result<(), String> = Err(DomainError::Stopping.to_string());
     assert_eq!(*shard.answers.borrow(), vec![stopping.clone(), stopping]);
@@ -191,7 +194,7 @@ async fn ephemeral_events_wait_for_earlier_commits() {
 async fn barrier_runs_after_earlier_commits_are_published() {
     let shard = Shard::start();
     let turns = Rc::new(Cell::new(0));
-    let take = |turns: &Rc<Cell<u32>>| -> Done {
+    let take = |turns: &Rc<Cell<u32>>| -> CommitCallback {
         let turns = turns.clone();
         Box::new(move |result| turns.set(turns.get() + u32::from(result.is_ok())))
     };

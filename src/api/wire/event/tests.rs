@@ -7,7 +7,7 @@ use super::*;
 use crate::api::wire::bot::BotSecrets;
 use crate::api::wire::fixture;
 use model::event::{
-    ChannelChange, ChannelSummary, MessageContext, SubscribedChannel, TypingPlace, UnreadDetail,
+    ChannelChange, ChannelSummary, MessageContext, SubscribedChannel, TypingConversation, UnreadDetail,
 };
 use model::{
     ChannelId, ClientCapabilities, Directory, Event, EventKinds, EventNumber, Flag, FlagOp, Flags, GroupId,
@@ -196,8 +196,8 @@ fn typing_direct_and_in_topic() {
     let directory = fixture::directory();
     let user = |id| directory.user(id).unwrap().clone();
     let sender = user(fixture::IAGO);
-    let place = TypingPlace::Direct(vec![user(fixture::IAGO), user(fixture::CORDELIA)]);
-    let (old, _) = both(EventBody::Typing { sender: sender.clone(), is_start: true, place });
+    let conversation = TypingConversation::Direct(vec![user(fixture::IAGO), user(fixture::CORDELIA)]);
+    let (old, _) = both(EventBody::Typing { sender: sender.clone(), is_start: true, conversation });
     let iago = json!({"user_id": 1, "email": "iago@zulip.com"});
     let cordelia = json!({"user_id": 2, "email": "user2@zulip.test"});
     assert_eq!(
@@ -205,8 +205,8 @@ fn typing_direct_and_in_topic() {
         json!({"type": "typing", "op": "start", "message_type": "direct", "sender": iago,
                "recipients": [iago, cordelia], "id": 7})
     );
-    let place = TypingPlace::Channel { channel: ChannelId(3), topic: String::new() };
-    let (old, new) = both(EventBody::Typing { sender, is_start: false, place });
+    let conversation = TypingConversation::Channel { channel: ChannelId(3), topic: String::new() };
+    let (old, new) = both(EventBody::Typing { sender, is_start: false, conversation });
     let expected = |topic| {
         json!({"type": "typing", "op": "stop", "message_type": "stream", "sender": iago, "stream_id": 3,
                "topic": topic, "id": 7})

@@ -1,7 +1,7 @@
 //! `typing`: a user starts or stops typing a message.
 
 use super::writer::EventWriter;
-use model::event::TypingPlace;
+use model::event::TypingConversation;
 use model::{ChannelId, User, UserId};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -30,17 +30,17 @@ pub(super) fn changed<'e>(
     writer: &EventWriter<'_>,
     sender: &'e User,
     is_start: bool,
-    place: &'e TypingPlace,
+    conversation: &'e TypingConversation,
 ) -> Typing<'e> {
     let typist = |user: &'e User| TypistJson { user_id: user.id, email: writer.email_of(user) };
     let op = if is_start { "start" } else { "stop" };
     let sender = typist(sender);
-    match place {
-        TypingPlace::Direct(users) => {
+    match conversation {
+        TypingConversation::Direct(users) => {
             let recipients = Some(users.iter().map(|user| typist(user)).collect());
             Typing { op, message_type: "direct", sender, recipients, stream_id: None, topic: None }
         }
-        TypingPlace::Channel { channel, topic } => {
+        TypingConversation::Channel { channel, topic } => {
             let (stream_id, topic) = (Some(*channel), Some(writer.topic(topic)));
             Typing { op, message_type: "stream", sender, recipients: None, stream_id, topic }
         }

@@ -1,7 +1,7 @@
 //! `typing_edit_message`: a user starts or stops typing a new text of a message.
 
 use super::writer::EventWriter;
-use model::event::TypingPlace;
+use model::event::TypingConversation;
 use model::{ChannelId, MessageId, UserId};
 use serde::Serialize;
 
@@ -31,13 +31,13 @@ pub(super) fn changed<'e>(
     sender: UserId,
     is_start: bool,
     message: MessageId,
-    place: &'e TypingPlace,
+    conversation: &'e TypingConversation,
 ) -> TypingEditMessage<'e> {
-    let recipient = match place {
-        TypingPlace::Direct(users) => {
+    let recipient = match conversation {
+        TypingConversation::Direct(users) => {
             Recipient::Direct { user_ids: users.iter().map(|user| user.id).collect() }
         }
-        TypingPlace::Channel { channel, topic } => {
+        TypingConversation::Channel { channel, topic } => {
             Recipient::Channel { channel_id: *channel, topic: writer.topic(topic) }
         }
     };

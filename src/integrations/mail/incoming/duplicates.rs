@@ -21,14 +21,14 @@ pub struct Duplicates {
 
 #[derive(Debug, Default)]
 struct Seen {
-    states: HashMap<u64, Standing>,
+    states: HashMap<u64, DuplicateState>,
     /// Posted ones, the oldest first.
     posted: VecDeque<(MonotonicTime, u64)>,
 }
 
-/// What is known of an e-mail.
+/// What is known of an e-mail that may be a duplicate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum DuplicateState {
     /// It is new, and the caller posts it; `end` says what became of it. Has its key.
     New(u64),
     /// Another connection is posting it.
@@ -43,15 +43,15 @@ impl Duplicates {
         recipient: (RealmId, UserId, u32, u32),
         message_id: &str,
         now: MonotonicTime,
-    ) -> Standing {
+    ) -> DuplicateState {
         let key = self.hasher.hash_one((recipient, message_id));
         let mut seen = self.seen.lock();
         seen.forget(now);
         match seen.states.get(&key) {
             Some(known) => *known,
             None => {
-                seen.states.insert(key, Standing::Posting);
-                Standing::New(key)
+                seen.states.insert(key, DuplicateState::Posting);
+                DuplicateState::New(key)
             }
         }
     }
@@ -60,7 +60,7 @@ impl Duplicates {
     pub fn end(&self, key: u64, is_posted: bool, now: MonotonicTime) {
         let mut seen = self.seen.lock();
         if is_posted {
-            seen.states.insert(key, Standing::Posted);
+            seen.states.insert(key, DuplicateState::Posted);
             seen.posted.push_back((now, key));
         } else {
             seen.states.remove(&key);
@@ -90,27 +90,29 @@ mod tests {
     #[test]
     fn posted_mails_are_known_for_a_day() {
         let known = Duplicates::default();
-        let Standing::New(key) = known.begin(RECIPIENT, "a", at(0)) else { panic!("a new e-mail") };
-        assert_eq!(known.begin(RECIPIENT, "a", at(1)), Standing::Posting);
+        let DuplicateState::New(key) = known.begin(RECIPIENT, "a", at(0)) else { panic!("a new e-mail") };
+        assert_eq!(known.begin(RECIPIENT, "a", at(1)), DuplicateState::Posting);
         known.end(key, false, at(1));
-        let Standing::New(key) = known.begin(RECIPIENT, "a", at(1)) else { panic!("it was not posted") };
+        let DuplicateState::New(key) = known.begin(RECIPIENT, "a", at(1)) else {
+            panic!("it was not posted")
+        };
         known.end(key, true, at(2));
-        assert_eq!(known.begin(RECIPIENT, "a", at(3)), Standing::Posted);
-        assert!(matches!(known.begin((RealmId(1), UserId(7), 4, 0), "a", at(3)), Standing::New(_)));
-        assert!(matches!(known.begin(RECIPIENT, "b", at(3)), Standing::New(_)));
-        assert!(matches!(known.begin(RECIPIENT, "a", at(24 * 3600 + 2)), Standing::New(_)));
+        assert_eq!(known.begin(RECIPIENT, "a", at(3)), DuplicateState::Posted);
+        assert!(matches!(known.begin((RealmId(1), UserId(7), 4, 0), "a", at(3)), DuplicateState::New(_)));
+        assert!(matches!(known.begin(RECIPIENT, "b", at(3)), DuplicateState::New(_)));
+        assert!(matches!(known.begin(RECIPIENT, "a", at(24 * 3600 + 2)), DuplicateState::New(_)));
     }
 
     #[test]
     fn the_number_of_known_mails_is_bounded() {
         let known = Duplicates::default();
         for number in 0..MAILS_MAX + 10 {
-            let Standing::New(key) = known.begin(RECIPIENT, &number.to_string(), at(0)) else {
+            let DuplicateState::New(key) = known.begin(RECIPIENT, &number.to_string(), at(0)) else {
                 panic!("{number} is new")
             };
             known.end(key, true, at(0));
         }
         assert_eq!(known.seen.lock().states.len(), MAILS_MAX);
-        assert!(matches!(known.begin(RECIPIENT, "0", at(0)), Standing::New(_)));
+        assert!(matches!(known.begin(RECIPIENT, "0", at(0)), DuplicateState::New(_)));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Incoming;
 use super::address::{Options, Recipient};
-use super::duplicates::Standing;
+use super::duplicates::DuplicateState;
 use super::files;
 use super::parse::{ParsedMail, Unreadable, parse};
 use crate::hosts::Hosts;
@@ -20,9 +20,9 @@ use std::sync::Arc;
 /// The client that messages name.
 const CLIENT: &str = "Internal";
 
-/// The reply to the client that delivered an e-mail.
+/// What became of an e-mail, for the reply to the client that delivered it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PostOutcome {
     /// The message is durable.
     Posted,
     /// Never; with the reason.
@@ -45,21 +45,21 @@ pub fn accepts(recipient: &Recipient) -> bool {
 }
 
 /// Posts an e-mail, once however often it arrives. Durable when this returns `Posted`.
-pub async fn post(incoming: &Incoming, recipient: Recipient, bytes: Arc<Vec<u8>>) -> Verdict {
+pub async fn post(incoming: &Incoming, recipient: Recipient, bytes: Arc<Vec<u8>>) -> PostOutcome {
     let options = recipient.options();
     let parsed = tokio::task::spawn_blocking(move || parse_accepted(&bytes, options)).await;
     let mail = match parsed.unwrap_or(Err(Refusal::Domain(DomainError::Overloaded))) {
         Ok(mail) => mail,
-        Err(refusal) => return refusal.verdict(),
+        Err(refusal) => return refusal.outcome(),
     };
     let Some(message_id) = mail.message_id.clone() else { return send(&incoming.app, recipient, mail).await };
     match incoming.duplicates.begin(recipient.conversation(), &message_id, incoming.app.moment()) {
-        Standing::Posted => Verdict::Posted,
-        Standing::Posting => Verdict::Later,
-        Standing::New(key) => {
-            let verdict = send(&incoming.app, recipient, mail).await;
-            incoming.duplicates.end(key, verdict == Verdict::Posted, incoming.app.moment());
-            verdict
+        DuplicateState::Posted => PostOutcome::Posted,
+        DuplicateState::Posting => PostOutcome::Later,
+        DuplicateState::New(key) => {
+            let outcome = send(&incoming.app, recipient, mail).await;
+            incoming.duplicates.end(key, outcome == PostOutcome::Posted, incoming.app.moment());
+            outcome
         }
     }
 }
@@ -77,13 +77,13 @@ fn parse_accepted(bytes: &[u8], options: Options) -> Result<ParsedMail, Refusal>
 }
 
 /// Stores the attachments, and sends the message that names them.
-async fn send(app: &App, recipient: Recipient, mut mail: ParsedMail) -> Verdict {
+async fn send(app: &App, recipient: Recipient, mut mail: ParsedMail) -> PostOutcome {
     let owner = Caller { realm: recipient.realm().clone(), user: recipient.sender().clone() };
     let files = std::mem::take(&mut mail.files);
     // What is refused below is not stored before.
     let files = if accepts(&recipient) { files } else { Vec::new() };
     let Ok(stored) = files::store(app, &owner, files).await else {
-        return Verdict::Later;
+        return PostOutcome::Later;
     };
     let (prepared, hosts, content) = (recipient.clone(), app.hosts.clone(), mail.content(&stored.lines));
     // Rendering, and reading the message that is answered, take a while.
@@ -95,10 +95,10 @@ async fn send(app: &App, recipient: Recipient, mut mail: ParsedMail) -> Verdict 
         Err(refusal) => Err(refusal),
     };
     match sent {
-        Ok(_) => Verdict::Posted,
+        Ok(_) => PostOutcome::Posted,
         Err(refusal) => {
             stored.discard(app, &owner).await;
-            refusal.verdict()
+            refusal.outcome()
         }
     }
 }
@@ -247,17 +247,17 @@ impl Composer<'_> {
 }
 
 impl Refusal {
-    fn verdict(self) -> Verdict {
+    fn outcome(self) -> PostOutcome {
         let error = match self {
-            Self::Mail(why) => return Verdict::Refused(why.to_owned()),
+            Self::Mail(why) => return PostOutcome::Refused(why.to_owned()),
             Self::Domain(error) => error,
         };
         match error {
-            DomainError::Rule(rule) => Verdict::Refused(rule.to_string()),
+            DomainError::Rule(rule) => PostOutcome::Refused(rule.to_string()),
             DomainError::UserDeactivated
             | DomainError::RealmDeactivated
             | DomainError::InvalidMessages
-            | DomainError::TooLarge => Verdict::Refused(error.to_string()),
+            | DomainError::TooLarge => PostOutcome::Refused(error.to_string()),
             DomainError::Overloaded
             | DomainError::Memory(_)
             | DomainError::Storage(_)
@@ -276,7 +276,7 @@ impl Refusal {
             | DomainError::SearchTooBroad
             | DomainError::InvalidApiKey => {
                 tracing::warn!(%error, "an e-mail could not be posted; its server will try again");
-                Verdict::Later
+                PostOutcome::Later
             }
         }
     }

@@ -4,7 +4,7 @@
 use super::Incoming;
 use super::address::Recipient;
 use super::data::{Data, DataReceiver};
-use super::post::{Verdict, accepts, post};
+use super::post::{PostOutcome, accepts, post};
 use super::wire::{Wire, acceptor};
 use crate::rate_limit::Bucket;
 use actors::budget::{Holder, Purpose, Reservation};
@@ -302,7 +302,7 @@ impl Session {
         };
         let mail = Arc::new(mail);
         for recipient in recipients {
-            let answer = verdict_line(&post(&self.incoming, recipient, mail.clone()).await);
+            let answer = outcome_line(&post(&self.incoming, recipient, mail.clone()).await);
             self.log_refusal(&sender, &answer);
             self.reply(&answer).await?;
         }
@@ -392,11 +392,11 @@ impl Session {
 }
 
 /// The reply to an e-mail for one recipient. Texts come from the server's own errors, and become one line of ASCII.
-fn verdict_line(verdict: &Verdict) -> String {
-    match verdict {
-        Verdict::Posted => "250 2.0.0 posted".to_owned(),
-        Verdict::Later => "451 4.3.0 the server cannot post it now, try again later".to_owned(),
-        Verdict::Refused(why) => {
+fn outcome_line(outcome: &PostOutcome) -> String {
+    match outcome {
+        PostOutcome::Posted => "250 2.0.0 posted".to_owned(),
+        PostOutcome::Later => "451 4.3.0 the server cannot post it now, try again later".to_owned(),
+        PostOutcome::Refused(why) => {
             let is_plain = |point: &char| point.is_ascii_graphic() || *point == ' ';
             format!("550 5.7.1 {}", why.chars().filter(is_plain).take(300).collect::<String>())
         }

@@ -2,7 +2,7 @@
 
 use super::{
     BotChange, ChangedSetting, ChannelChange, ChannelSummary, Event, EventBody, FolderChange, GroupChange,
-    MessageChange, SubscribedChannel, TextChange, TypingPlace, UnreadDetail, UserChange,
+    MessageChange, SubscribedChannel, TextChange, TypingConversation, UnreadDetail, UserChange,
 };
 use crate::bot::{BotIntegration, WebhookService};
 use crate::channel::{ChannelFolder, ChannelPermissions};
@@ -101,7 +101,9 @@ impl EventBody {
             Self::ScheduledMessages { change, .. } | Self::Reminders { change, .. } => {
                 scheduled_bytes(change)
             }
-            Self::Typing { place, .. } | Self::EditTyping { place, .. } => place_bytes(place),
+            Self::Typing { conversation, .. } | Self::EditTyping { conversation, .. } => {
+                conversation_bytes(conversation)
+            }
             Self::BotAdded { config, integration, .. } => {
                 service_bytes(config.service.as_ref()) + integration_bytes(integration)
             }
@@ -296,10 +298,10 @@ fn view_bytes(fragment: &str, name: Option<&str>) -> usize {
     2 * (fragment.len() + name.map_or(0, str::len))
 }
 
-fn place_bytes(place: &TypingPlace) -> usize {
-    match place {
-        TypingPlace::Direct(users) => PARTICIPANT_BYTES * users.len(),
-        TypingPlace::Channel { topic, .. } => text_bytes([topic]),
+fn conversation_bytes(conversation: &TypingConversation) -> usize {
+    match conversation {
+        TypingConversation::Direct(users) => PARTICIPANT_BYTES * users.len(),
+        TypingConversation::Channel { topic, .. } => text_bytes([topic]),
     }
 }
 

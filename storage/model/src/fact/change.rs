@@ -82,7 +82,7 @@ pub enum DeletedFrom {
 
 /// The reactions that a message has after one was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ReactionsLeft {
+pub enum RemainingReactions {
     /// Other reactions of the same user.
     OfUser,
     /// Only reactions of other users.
@@ -90,7 +90,7 @@ pub enum ReactionsLeft {
     None,
 }
 
-impl ReactionsLeft {
+impl RemainingReactions {
     /// The reactions that remain on a message when one is removed.
     pub fn without(message: &Message, removed: &Reaction) -> Self {
         let mut left = message.reactions.iter().filter(|reaction| *reaction != removed);

@@ -1,7 +1,7 @@
 //! Facts about messages and direct conversations.
 
 use super::bounds::EVENTS_OF_RECORD;
-use super::{DeletedFrom, MessageUpdate, ReactionsLeft};
+use super::{DeletedFrom, MessageUpdate, RemainingReactions};
 use crate::direct::DirectConversation;
 use crate::flags::{Flag, FlagOp};
 use crate::ids::{MessageId, QueueId, UserId};
@@ -53,7 +53,7 @@ pub enum MessageFact {
         message: MessageId,
         conversation: ConversationId,
         reaction: Reaction,
-        left: ReactionsLeft,
+        left: RemainingReactions,
     },
     /// A part was added to a widget.
     SubmessageAdded { message: MessageId, conversation: ConversationId, submessage: Submessage },

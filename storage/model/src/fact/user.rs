@@ -47,8 +47,8 @@ pub enum UserFact {
         is_new: bool,
         integration: Box<BotIntegration>,
     },
-    /// An account is being deleted: addresses and names of the user are removed from invitations and from the log of
-    /// administrative acts. The account's record follows.
+    /// An account is being deleted: addresses and names of the user are removed from invitations and from the audit
+    /// log. The account's record follows.
     DataErased { user: UserId },
 }
 

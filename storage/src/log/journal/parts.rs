@@ -21,7 +21,7 @@ impl LogParts for Journal {
         durable.waiters -= 1;
         let is_sealed = durable.seals > before;
         drop(durable);
-        if is_sealed { Ok(()) } else { Err(self.shared.gate.lock().unavailable()) }
+        if is_sealed { Ok(()) } else { Err(self.shared.appends.lock().unavailable()) }
     }
 
     fn sealed(&self) -> Result<Vec<SealedPart>, LogError> {

@@ -5,7 +5,7 @@ use super::{Shift, Step};
 use model::fact::{ArrivalFact, DeletedFrom, Delivery, MessageUpdate, Movement, NewTopic};
 use model::{
     ChannelId, ConversationId, EditEntry, Fact, Flag, Flags, Message, MessageFact, MessageId, MessageRanges,
-    MessageVersion, Place, PropagateMode, Reaction, ReactionsLeft, RecipientId, Submessage, Timestamp,
+    MessageVersion, Place, PropagateMode, Reaction, RecipientId, RemainingReactions, Submessage, Timestamp,
     TopicKey, TopicLink, UserId,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -147,7 +147,7 @@ impl Plain {
             user: UserId(user),
         };
         let is_there = self.own[&id].reactions.contains(&reaction);
-        let left = ReactionsLeft::without(&self.own[&id], &reaction);
+        let left = RemainingReactions::without(&self.own[&id], &reaction);
         let (message, conversation) = (MessageId(id), self.conversation(id));
         self.both(id, |message| {
             message.reactions.retain(|other| *other != reaction);

@@ -6,7 +6,8 @@ use crate::fixture::*;
 use model::bot::{WebhookInterface, WebhookService};
 use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::job::{JobOutcome, MailTask, PushTask, Task, WebhookTask, WebhookTrigger};
-use model::push::{Hidden, PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
+use model::push::{PushDevice, PushFact, PushStatus, PushToken, PushTokenKind};
+use model::redacted::Redacted;
 use model::{
     ActionKind, AuditAction, AuditEntry, BotConfig, BotIntegration, ChannelFact, ChannelFolder, ChannelId,
     DefaultChannelGroup, DomainOp, DraftId, DraftTo, Fact, FieldKind, FolderId, GroupFact, Invitation,
@@ -382,7 +383,7 @@ impl Plain {
             0 => {
                 let token = PushToken {
                     kind: kind_of_phone,
-                    token: Hidden(format!("token {bits}")),
+                    token: Redacted(format!("token {bits}")),
                     app: None,
                     added: self.at(bits),
                 };
@@ -393,9 +394,9 @@ impl Plain {
                 let device = PushDevice {
                     account: i64::from(bits),
                     kind: kind_of_phone,
-                    key: Hidden([bits; 32]),
+                    key: Redacted([bits; 32]),
                     bouncer_public_key: "key".into(),
-                    registration: Hidden("sealed".into()),
+                    registration: Redacted("sealed".into()),
                     added: self.at(bits),
                     status: states[usize::from(bits) % states.len()].clone(),
                 };

@@ -14,15 +14,15 @@ pub(super) fn events(text: &str, people: &[Arc<User>]) -> Vec<EventBody> {
         description: "b".into(),
         channels: [3, 4].map(ChannelId).to_vec(),
     };
-    let typing = |is_start, place| EventBody::EditTyping {
+    let typing = |is_start, conversation| EventBody::EditTyping {
         sender: fixture::IAGO,
         is_start,
         message: MessageId(7),
-        place,
+        conversation,
     };
     vec![
-        typing(true, TypingPlace::Direct(people.to_vec())),
-        typing(false, TypingPlace::Channel { channel: fixture::VERONA, topic: String::new() }),
+        typing(true, TypingConversation::Direct(people.to_vec())),
+        typing(false, TypingConversation::Channel { channel: fixture::VERONA, topic: String::new() }),
         EventBody::DefaultChannelGroups(Arc::new(Listed { items: vec![group], last_id: 2 })),
         EventBody::DefaultChannelGroups(Arc::default()),
         EventBody::OnboardingSteps(vec![("one_time_notice", "intro_resolve_topic")]),

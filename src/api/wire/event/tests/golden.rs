@@ -98,12 +98,12 @@ fn message_events() -> Vec<EventBody> {
         EventBody::Typing {
             sender: person(fixture::IAGO),
             is_start: true,
-            place: TypingPlace::Direct(users()),
+            conversation: TypingConversation::Direct(users()),
         },
         EventBody::Typing {
             sender: person(fixture::CORDELIA),
             is_start: false,
-            place: TypingPlace::Channel { channel: fixture::VERONA, topic: String::new() },
+            conversation: TypingConversation::Channel { channel: fixture::VERONA, topic: String::new() },
         },
     ]
 }

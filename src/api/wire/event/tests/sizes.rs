@@ -49,7 +49,11 @@ fn large_events(text: &str, ids: u32) -> Vec<EventBody> {
             fragment: text.into(),
             view: NavigationView { is_pinned: true, name: Some(text.into()) },
         },
-        EventBody::Typing { sender: person, is_start: true, place: TypingPlace::Direct(people) },
+        EventBody::Typing {
+            sender: person,
+            is_start: true,
+            conversation: TypingConversation::Direct(people),
+        },
         EventBody::ChannelsLost((1..=ids).map(ChannelId).collect()),
     ]
 }

@@ -207,7 +207,11 @@ fn events_with_ids(count: u32) -> Vec<EventBody> {
         EventBody::SubgroupsRemoved { group: GROUP, subgroups: groups() },
         EventBody::RealmChanged([("create_multiuse_invite_group", setting())].into()),
         EventBody::Drafts { owner: USER, change: TextChange::Changed(DraftId(1), draft) },
-        EventBody::Typing { sender: user().into(), is_start: true, place: TypingPlace::Direct(people()) },
+        EventBody::Typing {
+            sender: user().into(),
+            is_start: true,
+            conversation: TypingConversation::Direct(people()),
+        },
     ]
 }
 

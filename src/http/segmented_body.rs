@@ -15,7 +15,7 @@ pub const PIECE_BYTES_MAX: usize = 160 << 10;
 const BYTES_PER_POLL: usize = 2 * PIECE_BYTES_MAX;
 
 /// A body of known length, made of parts.
-pub(super) struct Pieces {
+pub(super) struct SegmentedBody {
     parts: VecDeque<Bytes>,
     size: u64,
     /// Bytes that have not been handed out.
@@ -25,7 +25,7 @@ pub(super) struct Pieces {
     _held: Option<Reservation>,
 }
 
-impl Pieces {
+impl SegmentedBody {
     /// A body of these parts, in order; `held` is released with it.
     pub fn new(parts: impl IntoIterator<Item = Bytes>, held: Option<Reservation>) -> Self {
         let parts: VecDeque<Bytes> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -65,7 +65,7 @@ impl Pieces {
     }
 }
 
-impl MessageBody for Pieces {
+impl MessageBody for SegmentedBody {
     type Error = Infallible;
 
     fn size(&self) -> BodySize {
@@ -95,7 +95,8 @@ mod tests {
     async fn pieces_are_bounded_and_release_their_reservation() {
         let budget = ByteBudget::new(1 << 20, 1 << 20);
         let held = budget.reserve(Holder::Server, Purpose::Answer, 1 << 20).unwrap();
-        let mut body = Pieces::new([Bytes::from(vec![1; 1 << 20]), Bytes::from_static(b"end")], Some(held));
+        let mut body =
+            SegmentedBody::new([Bytes::from(vec![1; 1 << 20]), Bytes::from_static(b"end")], Some(held));
         assert_eq!(body.size(), BodySize::Sized((1 << 20) + 3));
         let largest = std::iter::from_fn(|| body.next()).map(|piece| piece.len()).max();
         assert_eq!(largest, Some(PIECE_BYTES_MAX));
@@ -110,7 +111,7 @@ mod tests {
             let parts = lengths.iter().enumerate().map(|(n, length)| Bytes::from(vec![n as u8; *length]));
             let parts: Vec<Bytes> = parts.collect();
             let whole = parts.concat();
-            let body = Pieces::new(parts, None);
+            let body = SegmentedBody::new(parts, None);
             let read = actix_rt::System::new().block_on(to_bytes(body)).unwrap();
             prop_assert!(read == whole);
         }

@@ -15,8 +15,8 @@ const FREE_SHARE: u64 = 8;
 /// The minimum size of a segment on a nearly full disk, in bytes, unless a smaller one is configured.
 const SEGMENT_BYTES_MIN: u64 = 256 * 1024;
 
-/// The supply of new segments.
-pub(crate) struct Supply {
+/// New segments that were created in advance.
+pub(crate) struct SegmentPool {
     pub folder: PathBuf,
     /// The random number of the journal.
     pub journal: u64,
@@ -28,30 +28,30 @@ pub(crate) struct Supply {
     pub next_number: u64,
     /// Segments without a group, in order.
     pub spares: VecDeque<Segment>,
-    pub making: Option<JoinHandle<Result<Segment, LogError>>>,
+    pub in_creation: Option<JoinHandle<Result<Segment, LogError>>>,
 }
 
-impl Supply {
+impl SegmentPool {
     /// Starts to create the next segment, unless there is one. A failure is reported when the segment is needed.
     pub(crate) fn prepare(&mut self) {
-        if !self.spares.is_empty() || self.making.is_some() {
+        if !self.spares.is_empty() || self.in_creation.is_some() {
             return;
         }
         let header = self.header(self.usual_bytes(), 0);
         let (folder, sync, faults) = (self.folder.clone(), self.sync, self.faults.clone());
-        let making = thread::Builder::new()
+        let in_creation = thread::Builder::new()
             .name("journal-spare".to_owned())
             .spawn(move || Segment::create(&folder, header, sync, faults));
         // Without a thread the segment is created when it is needed.
-        if let Ok(making) = making {
+        if let Ok(in_creation) = in_creation {
             self.next_number += 1;
-            self.making = Some(making);
+            self.in_creation = Some(in_creation);
         }
     }
 
     /// The next segment, with room for `group_bytes`.
     pub(crate) fn take(&mut self, group_bytes: u64) -> Result<Segment, LogError> {
-        self.finish_making();
+        self.finish_creation();
         let required_bytes = BLOCK_BYTES + group_bytes;
         if self.spares.front().is_some_and(|spare| spare.header.bytes >= required_bytes)
             && let Some(spare) = self.spares.pop_front()
@@ -65,7 +65,7 @@ impl Supply {
 
     /// Ensures that a segment for the next group is ready.
     pub(crate) fn ensure_spare(&mut self) -> Result<(), LogError> {
-        self.finish_making();
+        self.finish_creation();
         if self.spares.is_empty() {
             let spare = self.create(0)?;
             self.spares.push_back(spare);
@@ -75,7 +75,7 @@ impl Supply {
 
     /// A new segment that records that the previous one ends at `previous_end`.
     pub(crate) fn replace(&mut self, previous_end: u64) -> Result<Segment, LogError> {
-        self.finish_making();
+        self.finish_creation();
         // Their headers record that nothing was abandoned.
         self.remove_spares()?;
         self.create(previous_end)
@@ -108,11 +108,11 @@ impl Supply {
     }
 
     /// Waits for the thread, if it is running.
-    pub(crate) fn finish_making(&mut self) {
-        let Some(making) = self.making.take() else {
+    pub(crate) fn finish_creation(&mut self) {
+        let Some(in_creation) = self.in_creation.take() else {
             return;
         };
-        match making.join() {
+        match in_creation.join() {
             Ok(Ok(segment)) => self.spares.push_back(segment),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a journal segment could not be prepared in advance");
@@ -128,9 +128,9 @@ impl Supply {
     }
 }
 
-impl Drop for Supply {
+impl Drop for SegmentPool {
     fn drop(&mut self) {
         // Nothing may write to the folder once the journal is closed.
-        self.finish_making();
+        self.finish_creation();
     }
 }

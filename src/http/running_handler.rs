@@ -1,7 +1,7 @@
-//! A handler at work.
+//! A handler that was called and has not replied yet.
 
 use super::app::App;
-use super::call::{Call, Working};
+use super::call::{Call, HandlerFuture};
 use super::caller::{Caller, Login};
 use super::development::WatchedCall;
 use super::error::ApiError;
@@ -16,9 +16,9 @@ use actors::budget::Holder;
 use actors::{DomainError, OnBehalfOf, RealmHandle, on_behalf_of};
 use model::UserId;
 
-/// A handler at work, with the little that its reply needs: ten thousand polls wait here.
-pub struct Started {
-    working: OnBehalfOf<Working>,
+/// A handler that was called, with the little that its reply needs: ten thousand polls wait here.
+pub struct RunningHandler {
+    future: OnBehalfOf<HandlerFuture>,
     /// Names of parameters that were ignored.
     ignored: Vec<String>,
     holder: Holder,
@@ -29,7 +29,7 @@ pub struct Started {
     has_unread_body: bool,
 }
 
-impl Started {
+impl RunningHandler {
     /// Calls the handler of a row.
     pub fn new(
         route: &Route,
@@ -56,13 +56,13 @@ impl Started {
             crate::reference::declared::record(format!("{route:?}"), asked.iter().map(String::as_str));
         }
         let started = started.map_err(|error| hint(has_unread_body, error))?;
-        let working = on_behalf_of(Some(requester), started);
+        let future = on_behalf_of(Some(requester), started);
         let ignored = std::mem::take(&mut call.ignored);
         if let Some(watched) = watched {
             watched.record.user = call.caller.as_ref().map(|caller| caller.user.delivery_email.to_string());
             watched.record.ignored_parameters.clone_from(&ignored);
         }
-        Ok(Self { working, ignored, holder, is_poll, waiting, has_unread_body })
+        Ok(Self { future, ignored, holder, is_poll, waiting, has_unread_body })
     }
 
     /// Whether the handler may wait for a minute.
@@ -71,8 +71,8 @@ impl Started {
     }
 
     /// The reply of the handler.
-    pub fn working(&mut self) -> &mut OnBehalfOf<Working> {
-        &mut self.working
+    pub fn future(&mut self) -> &mut OnBehalfOf<HandlerFuture> {
+        &mut self.future
     }
 
     /// The response with the reply.

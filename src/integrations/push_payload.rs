@@ -70,10 +70,10 @@ pub enum Conversation {
 
 /// A message, as notifications show it.
 #[derive(Clone, Debug)]
-pub struct Note {
+pub struct MessageNotification {
     pub message: u32,
     pub content: String,
-    pub is_cut: bool,
+    pub is_truncated: bool,
     pub sender: u32,
     pub sender_name: String,
     /// E-mail address of the sender that others see.
@@ -87,17 +87,17 @@ pub struct Note {
 }
 
 /// A message notification, to be encrypted.
-pub fn message_push(account: &PushAccount, note: &Note) -> Value {
+pub fn message_push(account: &PushAccount, notification: &MessageNotification) -> Value {
     let mut members = account.sealed("message");
     let own = json!({
-        "message_id": note.message,
-        "content": note.content,
-        "sender_id": note.sender,
-        "sender_full_name": note.sender_name,
-        "sender_avatar_url": note.sender_avatar_url,
-        "time": note.sent.secs(),
+        "message_id": notification.message,
+        "content": notification.content,
+        "sender_id": notification.sender,
+        "sender_full_name": notification.sender_name,
+        "sender_avatar_url": notification.sender_avatar_url,
+        "time": notification.sent.secs(),
     });
-    let conversation = match &note.conversation {
+    let conversation = match &notification.conversation {
         Conversation::Channel { id, name, topic } => json!({
             "recipient_type": "channel",
             "channel_id": id,
@@ -108,7 +108,7 @@ pub fn message_push(account: &PushAccount, note: &Note) -> Value {
     };
     add(&mut members, own);
     add(&mut members, conversation);
-    add_optional(&mut members, note);
+    add_optional(&mut members, notification);
     members
 }
 
@@ -120,36 +120,35 @@ pub fn removal_push(account: &PushAccount, messages: &[u32]) -> Value {
 }
 
 /// A legacy message notification for Google's and Apple's services. `badge` is the number on the app's icon.
-pub fn open_message(account: &PushAccount, note: &Note) -> (Value, Value) {
+pub fn open_message(account: &PushAccount, notification: &MessageNotification) -> (Value, Value) {
     let mut members = account.open();
-    let own =
-        json!({ "sender_id": note.sender, "sender_email": note.sender_email, "time": note.sent.secs() });
-    let (conversation, title, subtitle) = match &note.conversation {
+    let own = json!({ "sender_id": notification.sender, "sender_email": notification.sender_email, "time": notification.sent.secs() });
+    let (conversation, title, subtitle) = match &notification.conversation {
         Conversation::Channel { id, name, topic } => (
             json!({ "recipient_type": "stream", "stream": name, "stream_id": id, "topic": topic }),
             format!("#{name} > {topic}"),
-            format!("{}:", note.sender_name),
+            format!("{}:", notification.sender_name),
         ),
         Conversation::Direct(_) => {
-            (json!({ "recipient_type": "private" }), note.sender_name.clone(), String::new())
+            (json!({ "recipient_type": "private" }), notification.sender_name.clone(), String::new())
         }
     };
     add(&mut members, own);
     add(&mut members, conversation);
-    add_optional(&mut members, note);
+    add_optional(&mut members, notification);
     let mut google = members.clone();
     let message = json!({
         "event": "message",
-        "zulip_message_id": note.message,
-        "content": note.content,
-        "content_truncated": note.is_cut,
-        "sender_full_name": note.sender_name,
-        "sender_avatar_url": note.sender_avatar_url,
+        "zulip_message_id": notification.message,
+        "content": notification.content,
+        "content_truncated": notification.is_truncated,
+        "sender_full_name": notification.sender_name,
+        "sender_avatar_url": notification.sender_avatar_url,
     });
     add(&mut google, message);
-    members["message_ids"] = json!([note.message]);
+    members["message_ids"] = json!([notification.message]);
     let apple = json!({
-        "alert": { "title": title, "subtitle": subtitle, "body": note.content },
+        "alert": { "title": title, "subtitle": subtitle, "body": notification.content },
         "sound": "default",
         "badge": 0,
         "custom": { "zulip": members },
@@ -178,13 +177,13 @@ fn add(object: &mut Value, other: Value) {
 }
 
 /// Adds the users of a group conversation, as older clients expect them, and the mentioned group.
-fn add_optional(members: &mut Value, note: &Note) {
-    if let Conversation::Direct(people) = &note.conversation
+fn add_optional(members: &mut Value, notification: &MessageNotification) {
+    if let Conversation::Direct(people) = &notification.conversation
         && people.len() > 2
     {
         members["pm_users"] = comma_separated(people).into();
     }
-    if let Some((id, name)) = &note.group {
+    if let Some((id, name)) = &notification.group {
         add(members, json!({ "mentioned_user_group_id": id, "mentioned_user_group_name": name }));
     }
 }

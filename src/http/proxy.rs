@@ -1,7 +1,8 @@
-//! Sending a request to another node, and its response back, without holding more than a few pieces of either.
+//! The reverse proxy between nodes: sends a request to another node and its response back, without holding more than a few
+//! pieces of either.
 
 use super::error::ApiError;
-use super::gateway::{CLIENT, EPOCH, Gateway, HOPS, KEY, QUESTION_KEY};
+use super::gateway::{CLIENT, EPOCH, Gateway, HOPS, KEY, QUERY_KEY};
 use actix_web::body::SizedStream;
 use actix_web::dev::Payload;
 use actix_web::error::PayloadError;
@@ -39,11 +40,11 @@ const OWN_HEADERS: [HeaderName; 14] = [
     KEY,
     CLIENT,
     EPOCH,
-    QUESTION_KEY,
+    QUERY_KEY,
 ];
 
-/// What became of a request.
-pub enum Passed {
+/// What became of a request to another node.
+pub enum ProxyOutcome {
     Answered(HttpResponse),
     /// It was not sent, or that node did not take it: it may be sent again.
     Unsent(Payload),
@@ -57,19 +58,19 @@ enum Body {
     Long(Payload),
 }
 
-/// Sends a request to a node.
-pub async fn pass_on(
+/// Sends a request to another node.
+pub async fn proxy(
     gateway: &Gateway,
     request: &HttpRequest,
     payload: Payload,
     (address, hops, client): (&Address, u32, Option<IpAddr>),
-) -> Passed {
+) -> ProxyOutcome {
     let Some(url) = url_of(address, request.uri()) else {
-        return Passed::Answered(ApiError::not_found().into_response());
+        return ProxyOutcome::Answered(ApiError::not_found().into_response());
     };
     let body = match read(request.headers(), payload).await {
         Ok(body) => body,
-        Err(refused) => return Passed::Answered(refused.into_response()),
+        Err(refused) => return ProxyOutcome::Answered(refused.into_response()),
     };
     let method = request.method().as_str().parse().unwrap_or(reqwest::Method::GET);
     let mut sent = gateway.client.request(method, url);
@@ -88,15 +89,15 @@ pub async fn pass_on(
     };
     let answered = sent.send().await;
     match (answered, kept) {
-        (Ok(response), Some(kept)) if is_not_taken(&response) => Passed::Unsent(body_of(kept)),
-        (Ok(response), _) => Passed::Answered(answer(response, request.method()).await),
+        (Ok(response), Some(kept)) if is_not_taken(&response) => ProxyOutcome::Unsent(body_of(kept)),
+        (Ok(response), _) => ProxyOutcome::Answered(answer(response, request.method()).await),
         (Err(error), Some(kept)) if error.is_connect() || *request.method() == Method::GET => {
             tracing::debug!(node = address.node, %error, "a request is sent again");
-            Passed::Unsent(body_of(kept))
+            ProxyOutcome::Unsent(body_of(kept))
         }
         (Err(error), _) => {
             tracing::warn!(node = address.node, %error, "it is unknown whether a request was executed");
-            Passed::Answered(unknown())
+            ProxyOutcome::Answered(unknown())
         }
     }
 }

@@ -23,7 +23,7 @@ pub(crate) struct Job {
 
 /// The shared state of a journal.
 pub(crate) struct Shared {
-    pub gate: Mutex<Gate>,
+    pub appends: Mutex<AppendQueue>,
     /// A job was queued, or the journal accepts no more. A condition and not a channel, because a channel spins and yields
     /// before it sleeps, which a writer that waits for a disk most of the time does for each group.
     pub queued: Condvar,
@@ -37,7 +37,7 @@ pub(crate) struct Shared {
 }
 
 /// Checks appends and queues them.
-pub(crate) struct Gate {
+pub(crate) struct AppendQueue {
     /// Whether the journal accepts more.
     pub is_open: bool,
     /// What the writer has not taken yet.
@@ -86,9 +86,10 @@ impl Shared {
         durable: DurableState,
     ) -> Self {
         let queue = VecDeque::new();
-        let gate = Gate { is_open: true, queue, queue_frames_max, stopped: None, owners, last_ticket: 0 };
+        let appends =
+            AppendQueue { is_open: true, queue, queue_frames_max, stopped: None, owners, last_ticket: 0 };
         Self {
-            gate: Mutex::new(gate),
+            appends: Mutex::new(appends),
             queued: Condvar::new(),
             queued_bytes: AtomicUsize::new(0),
             durable: Mutex::new(durable),
@@ -100,10 +101,10 @@ impl Shared {
 
     /// Accepts no more appends. The first reason is kept.
     pub(crate) fn stop(&self, reason: &LogError) {
-        let mut gate = self.gate.lock();
-        gate.is_open = false;
-        gate.stopped.get_or_insert_with(|| reason.clone());
-        drop(gate);
+        let mut appends = self.appends.lock();
+        appends.is_open = false;
+        appends.stopped.get_or_insert_with(|| reason.clone());
+        drop(appends);
         self.queued.notify_one();
         self.durable.lock().is_stopped = true;
         self.durable_changed.notify_all();
@@ -127,7 +128,7 @@ impl Owner {
     }
 }
 
-impl Gate {
+impl AppendQueue {
     pub(crate) fn owner(&self, realm: u32) -> Result<&Owner, LogError> {
         self.owners.get(&realm).filter(|owner| owner.is_open).ok_or(LogError::NotOpen { realm })
     }

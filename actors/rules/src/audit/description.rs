@@ -1,10 +1,10 @@
-//! Acts in plain English.
+//! Audit entries in plain English.
 
 use super::values::{ADDRESS, REUSABLE_LINK, channel_name, joined, user_name};
 use crate::text::EMPTY_TOPIC_DISPLAY_NAME;
 use model::{ActionKind, AuditAction, AuditEntry, Directory, PropertyChange, RequestOrigin, Subject, UserId};
 
-/// The origin of an act, for programs.
+/// The origin of an entry, for programs.
 pub fn origin_of(entry: &AuditEntry) -> &'static str {
     match entry.origin {
         RequestOrigin::Api => "api",
@@ -56,7 +56,7 @@ fn user_of_link(entry: &AuditEntry) -> Option<UserId> {
     })
 }
 
-/// The client of an act, such as `website` or `command line`.
+/// The client of an entry, such as `website` or `command line`.
 pub fn client_of(entry: &AuditEntry) -> String {
     match entry.origin {
         RequestOrigin::CommandLine => "command line".to_owned(),

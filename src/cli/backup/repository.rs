@@ -1,4 +1,4 @@
-//! The places of backups that commands name, and how they are written about.
+//! The backup repositories that commands name, and how they are written about.
 
 use super::super::config::environment;
 use super::super::data::{Output, SHARED_ARGUMENTS};
@@ -10,11 +10,11 @@ use crate::units::{counted, readable_time};
 use actors::backups::{FileStore, Folder};
 use std::path::{Path, PathBuf};
 
-/// The place of existing backups.
+/// An existing backup repository.
 #[derive(Debug, clap::Args)]
 pub struct FromArgs {
     /// Folder of backups, or s3://BUCKET/PREFIX, with the access of section [backups] of the configuration
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, value_name = "REPOSITORY")]
     from: String,
     /// Configuration file of the server
     #[arg(long, value_name = "FILE", display_order = SHARED_ARGUMENTS)]
@@ -25,15 +25,15 @@ pub struct FromArgs {
 }
 
 impl FromArgs {
-    /// The place that these arguments name.
-    pub fn place(&self) -> Result<Box<dyn FileStore>, CliError> {
+    /// The repository that these arguments name.
+    pub fn repository(&self) -> Result<Box<dyn FileStore>, CliError> {
         let config = Config::load(self.config.as_deref(), environment(), Overrides::default())?;
-        place(&self.from, &config)
+        repository(&self.from, &config)
     }
 }
 
 /// The folder or the S3 service of this name.
-pub fn place(name: &str, config: &Config) -> Result<Box<dyn FileStore>, CliError> {
+pub fn repository(name: &str, config: &Config) -> Result<Box<dyn FileStore>, CliError> {
     if !name.contains("://") {
         return Ok(Box::new(Folder::new(Path::new(name))));
     }
@@ -52,14 +52,14 @@ pub fn check_outside(to: &str, data: &Path) -> Result<(), CliError> {
     }
     let to =
         std::path::absolute(to).map_err(|reason| CliError::System { what: "the current folder", reason })?;
-    // The place may be missing, and so may folders above it.
+    // The repository may be missing, and so may folders above it.
     let existing = to.ancestors().find_map(|folder| folder.canonicalize().ok());
     let is_inside = |data: PathBuf| existing.is_some_and(|existing| existing.starts_with(data));
     if !data.canonicalize().is_ok_and(is_inside) {
         return Ok(());
     }
     Err(CliError::Refused(format!(
-        "{} is inside the data folder {}, and would be lost with it; choose a place on another disk",
+        "{} is inside the data folder {}, and would be lost with it; choose a folder on another disk",
         to.display(),
         data.display()
     )))
@@ -80,21 +80,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_folders_or_buckets() {
+    fn repositories_are_folders_or_buckets() {
         let config = Config::load(None, [], Overrides::default()).unwrap();
         for name in
             ["/backups", "backups", "s3://bucket", "s3://bucket/", "s3://bucket/a/b-c", "s3://bucket/a/"]
         {
-            let place = place(name, &config).map(|place| place.title());
-            assert_eq!(place.unwrap(), name.trim_end_matches('/'));
+            let repository = repository(name, &config).map(|repository| repository.title());
+            assert_eq!(repository.unwrap(), name.trim_end_matches('/'));
         }
         for name in ["ftp://host/backups", "s3://", "s3:///a", "s3://bucket/../a", "s3://bucket/a b"] {
-            assert!(place(name, &config).is_err(), "{name}");
+            assert!(repository(name, &config).is_err(), "{name}");
         }
     }
 
     #[test]
-    fn places_inside_the_data_folder_are_refused() {
+    fn repositories_inside_the_data_folder_are_refused() {
         let temp = tempfile::tempdir().unwrap();
         let data = temp.path().join("data");
         std::fs::create_dir(&data).unwrap();

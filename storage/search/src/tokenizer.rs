@@ -1,5 +1,5 @@
 //! The words of a plain text: where they begin and end. Runs of characters of scripts that are written without spaces are
-//! one piece each; they are indexed as pairs of characters.
+//! one token each; they are indexed as pairs of characters.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ const WORD_CHARS_MAX: usize = 64;
 
 /// A part of a text that can be searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct Token {
     /// Its bytes in the text.
     pub range: Range<usize>,
     /// Whether it is a run of a script without spaces.
@@ -44,7 +44,7 @@ impl Char {
 }
 
 /// The words and runs of a text, in order.
-pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece> {
+pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token> {
     let mut at = 0;
     std::iter::from_fn(move || {
         loop {
@@ -56,7 +56,7 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece> {
             while let Some(next) = Char::at(text, at).filter(|next| next.kind == first.kind || next.is_mark) {
                 at += next.bytes;
             }
-            return Some(Piece { range: start..at, is_run: first.kind == Kind::Run });
+            return Some(Token { range: start..at, is_run: first.kind == Kind::Run });
         }
     })
 }
@@ -129,8 +129,8 @@ mod tests {
     use proptest::prelude::*;
 
     /// Character by character, without a shorter way for ASCII.
-    fn plain_pieces(text: &str) -> Vec<Piece> {
-        let mut found: Vec<Piece> = Vec::new();
+    fn plain_tokens(text: &str) -> Vec<Token> {
+        let mut found: Vec<Token> = Vec::new();
         let mut open: Option<Kind> = None;
         for (start, c) in text.char_indices() {
             let end = start + c.len_utf8();
@@ -139,7 +139,7 @@ mod tests {
                 _ if kind_of(c) == Kind::Other || is_mark(c) => open = None,
                 _ => {
                     open = Some(kind_of(c));
-                    found.push(Piece { range: start..end, is_run: kind_of(c) == Kind::Run });
+                    found.push(Token { range: start..end, is_run: kind_of(c) == Kind::Run });
                 }
             }
         }
@@ -149,7 +149,7 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_are_those_of_the_characters(text in "([a-zA-Z0-9]{0,4}|[ -/]|[äßÉσ東京한ก]|[\u{300}\u{200d}]|\\PC){0,30}") {
-            prop_assert_eq!(pieces(&text).collect::<Vec<_>>(), plain_pieces(&text));
+            prop_assert_eq!(tokens(&text).collect::<Vec<_>>(), plain_tokens(&text));
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Owner {
 }
 
 #[derive(Default)]
-pub(crate) struct Gate {
+pub(crate) struct AppendQueue {
     pub queue: VecDeque<Job>,
     pub queue_bytes: usize,
     pub owners: HashMap<u32, Owner>,
@@ -57,7 +57,7 @@ pub(crate) struct Gate {
 }
 
 pub(crate) struct Shared {
-    pub gate: Mutex<Gate>,
+    pub appends: Mutex<AppendQueue>,
     /// A job was queued, or the log is closed.
     pub queued: Notify,
     /// A ticket was reported.
@@ -75,7 +75,7 @@ impl Shared {
     /// An empty queue with these bounds.
     pub fn new(queue_frames_max: usize, queue_bytes_max: usize) -> Self {
         Self {
-            gate: Mutex::default(),
+            appends: Mutex::default(),
             queued: Notify::new(),
             progress: Condvar::new(),
             queue_frames_max,
@@ -90,26 +90,26 @@ impl Shared {
     /// Queues a frame.
     pub fn append(&self, frame: FrameBytes, epoch: u64) -> Result<Ticket, LogError> {
         let (realm, sequence) = (frame.realm, frame.sequence);
-        let mut guard = self.gate.lock();
-        let gate = &mut *guard;
-        if gate.is_closed {
+        let mut guard = self.appends.lock();
+        let appends = &mut *guard;
+        if appends.is_closed {
             return Err(Self::closed());
         }
-        let owner = gate.owners.get_mut(&realm).ok_or(LogError::NotOpen { realm })?;
+        let owner = appends.owners.get_mut(&realm).ok_or(LogError::NotOpen { realm })?;
         owner.check(&frame, epoch)?;
         let bytes = frame.payload.len();
-        let is_full = gate.queue.len() >= self.queue_frames_max
-            || (!gate.queue.is_empty() && gate.queue_bytes + bytes > self.queue_bytes_max);
+        let is_full = appends.queue.len() >= self.queue_frames_max
+            || (!appends.queue.is_empty() && appends.queue_bytes + bytes > self.queue_bytes_max);
         if is_full {
             return Err(LogError::Behind);
         }
         let chain = chained(owner.chain, &frame.payload);
         (owner.last, owner.chain) = (sequence, chain);
-        gate.last_ticket += 1;
-        gate.queue_bytes += bytes;
+        appends.last_ticket += 1;
+        appends.queue_bytes += bytes;
         let kind = JobKind::Frame { payload: frame.payload, chain };
-        gate.queue.push_back(Job { ticket: gate.last_ticket, realm, epoch, sequence, kind });
-        let ticket = gate.last_ticket;
+        appends.queue.push_back(Job { ticket: appends.last_ticket, realm, epoch, sequence, kind });
+        let ticket = appends.last_ticket;
         drop(guard);
         self.queued.notify_one();
         Ok(ticket)
@@ -117,18 +117,18 @@ impl Shared {
 
     /// Queues a trim.
     pub fn trim(&self, realm: u32, before: u64) -> Result<Ticket, LogError> {
-        let mut gate = self.gate.lock();
-        if gate.is_closed {
+        let mut appends = self.appends.lock();
+        if appends.is_closed {
             return Err(Self::closed());
         }
-        let epoch = gate.owners.get(&realm).ok_or(LogError::NotOpen { realm })?.epoch;
-        if gate.queue.len() >= self.queue_frames_max {
+        let epoch = appends.owners.get(&realm).ok_or(LogError::NotOpen { realm })?.epoch;
+        if appends.queue.len() >= self.queue_frames_max {
             return Err(LogError::Behind);
         }
-        gate.last_ticket += 1;
-        let ticket = gate.last_ticket;
-        gate.queue.push_back(Job { ticket, realm, epoch, sequence: before, kind: JobKind::Trim });
-        drop(gate);
+        appends.last_ticket += 1;
+        let ticket = appends.last_ticket;
+        appends.queue.push_back(Job { ticket, realm, epoch, sequence: before, kind: JobKind::Trim });
+        drop(appends);
         self.queued.notify_one();
         Ok(ticket)
     }
@@ -136,41 +136,41 @@ impl Shared {
     /// The next jobs: at most `frames` and, but for the first, `bytes`; a trim is alone. Those of fenced realms come back
     /// marked when they are reported.
     pub fn take(&self, frames: usize, bytes: usize) -> Vec<Job> {
-        let mut gate = self.gate.lock();
+        let mut appends = self.appends.lock();
         let (mut taken, mut size) = (Vec::new(), 0);
-        while let Some(next) = gate.queue.front() {
+        while let Some(next) = appends.queue.front() {
             let is_trim = matches!(next.kind, JobKind::Trim);
             let fits = taken.is_empty() || (!is_trim && taken.len() < frames && size + next.bytes() <= bytes);
             if !fits {
                 break;
             }
             size += next.bytes();
-            taken.extend(gate.queue.pop_front());
+            taken.extend(appends.queue.pop_front());
             if is_trim {
                 break;
             }
         }
-        gate.queue_bytes -= size;
+        appends.queue_bytes -= size;
         taken
     }
 
     /// Whether the log is closed and nothing is queued.
     pub fn is_done(&self) -> bool {
-        let gate = self.gate.lock();
-        gate.is_closed && gate.queue.is_empty()
+        let appends = self.appends.lock();
+        appends.is_closed && appends.queue.is_empty()
     }
 
     /// The epoch of another owner, if a frame under `epoch` was fenced.
     pub fn fenced(&self, realm: u32, epoch: u64) -> Option<u64> {
-        let gate = self.gate.lock();
-        let owner = gate.owners.get(&realm)?;
+        let appends = self.appends.lock();
+        let owner = appends.owners.get(&realm)?;
         if owner.epoch > epoch { Some(owner.epoch) } else { owner.fenced }
     }
 
     /// Frames of the realm are refused from here on.
     pub fn fence(&self, realm: u32, epoch: u64, current: u64) {
-        let mut gate = self.gate.lock();
-        if let Some(owner) = gate.owners.get_mut(&realm).filter(|owner| owner.epoch == epoch) {
+        let mut appends = self.appends.lock();
+        if let Some(owner) = appends.owners.get_mut(&realm).filter(|owner| owner.epoch == epoch) {
             owner.fenced = Some(current);
         }
     }
@@ -183,7 +183,7 @@ impl Shared {
                 continue;
             }
             sink.durable(ticket, result);
-            self.gate.lock().reported = ticket;
+            self.appends.lock().reported = ticket;
             self.progress.notify_all();
         }
     }

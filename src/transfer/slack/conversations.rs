@@ -34,7 +34,7 @@ struct Text {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-struct SlackPlace {
+struct SlackConversation {
     id: String,
     name: String,
     created: f64,
@@ -76,7 +76,7 @@ pub struct SlackPeople {
 
 /// All channels and conversations.
 #[derive(Debug, Default)]
-pub struct Places {
+pub struct SlackConversations {
     pub channels: Vec<SlackChannel>,
     pub conversations: Vec<SlackPeople>,
     by_folder: HashMap<String, SlackDestination>,
@@ -86,7 +86,7 @@ pub struct Places {
 /// The first id of recipients of channels and groups; those of people come before.
 const RECIPIENT_FIRST: u32 = 1 << 24;
 
-impl Places {
+impl SlackConversations {
     /// Reads the lists of an export.
     pub fn read(
         archive: &mut SlackArchive,
@@ -96,42 +96,43 @@ impl Places {
         let mut own = Self::default();
         let mut recipient = RECIPIENT_FIRST;
         for (file, kind) in FILES {
-            let places: Vec<SlackPlace> = archive.json(file)?.unwrap_or_default();
-            report.read(TABLE, places.len() as u64);
-            for place in places {
+            let conversations: Vec<SlackConversation> = archive.json(file)?.unwrap_or_default();
+            report.read(TABLE, conversations.len() as u64);
+            for conversation in conversations {
                 recipient += 1;
-                own.add(place, kind, recipient, people);
+                own.add(conversation, kind, recipient, people);
                 report.carry(TABLE, 1);
             }
         }
         Ok(own)
     }
 
-    fn add(&mut self, place: SlackPlace, kind: Kind, recipient: u32, people: &mut People) {
+    fn add(&mut self, conversation: SlackConversation, kind: Kind, recipient: u32, people: &mut People) {
         // Strangers of shared conversations have accounts, too.
         let mut members: Vec<u32> =
-            place.members.iter().map(|member| people.stranger(member, None, false)).collect();
+            conversation.members.iter().map(|member| people.stranger(member, None, false)).collect();
         members.sort_unstable();
         members.dedup();
-        let folder = if place.name.is_empty() { place.id.clone() } else { place.name.clone() };
+        let folder =
+            if conversation.name.is_empty() { conversation.id.clone() } else { conversation.name.clone() };
         if kind == Kind::Conversation {
             let position = self.conversations.len();
             self.conversations.push(SlackPeople { people: members, recipient });
             self.by_folder.insert(folder, SlackDestination::People(position));
-            self.by_folder.insert(place.id, SlackDestination::People(position));
+            self.by_folder.insert(conversation.id, SlackDestination::People(position));
             return;
         }
-        let name: String = place.name.chars().take(NAME_CHARS_MAX).collect();
+        let name: String = conversation.name.chars().take(NAME_CHARS_MAX).collect();
         let position = self.channels.len();
-        self.names.insert(place.id, name.clone());
+        self.names.insert(conversation.id, name.clone());
         self.by_folder.insert(folder, SlackDestination::Channel(position));
         self.channels.push(SlackChannel {
             id: position as u32 + 1,
             name,
-            description: place.purpose.value.chars().take(DESCRIPTION_CHARS_MAX).collect(),
-            created: place.created,
-            creator: people.known(&place.creator),
-            is_archived: place.is_archived,
+            description: conversation.purpose.value.chars().take(DESCRIPTION_CHARS_MAX).collect(),
+            created: conversation.created,
+            creator: people.known(&conversation.creator),
+            is_archived: conversation.is_archived,
             is_private: kind == Kind::Private,
             members,
             recipient,

@@ -1,9 +1,9 @@
-//! Who calls: an API key or a web session, as the row of the table says, and the rate limits of the call.
+//! Authentication of a request by an API key or a web session, as its route says, and the rate limits of the call.
 
 use super::address::Network;
 use super::app::App;
 use super::basic_auth::parse_authorization;
-use super::caller::{Caller, Login, Presented};
+use super::caller::{Caller, ClientCredentials, Login};
 use super::error::ApiError;
 use super::params::{BodyKind, Fields};
 use super::route::{Limit, Offered, Route};
@@ -17,10 +17,10 @@ use model::UserId;
 use rules::permissions::spectators;
 use std::net::IpAddr;
 
-/// All bots of an owner may call as often as so many accounts.
+/// All bots of an owner may call as often as this many accounts.
 const BOTS_SHARES: u32 = 10;
 
-/// Where the limits of a request are counted, and what it says about its caller.
+/// The client of a request: what its rate limits are counted by, and who calls if that is known.
 #[derive(Default)]
 pub struct Client {
     /// The organization of the `Host` header.
@@ -40,7 +40,7 @@ impl Client {
 
 /// An authenticated caller, or none where none is required.
 #[derive(Clone, Default)]
-pub struct Admitted {
+pub struct Authenticated {
     pub caller: Option<Caller>,
     /// Present if the caller is logged in with a browser.
     pub session: Option<OpenSession>,
@@ -49,7 +49,7 @@ pub struct Admitted {
 /// The header of resumable uploads, which pages of other sites cannot send: it stands for a CSRF token.
 const RESUMABLE: HeaderName = HeaderName::from_static("tus-resumable");
 
-/// What may say who calls.
+/// The credentials that a call may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Accepted {
     Key,
@@ -72,12 +72,12 @@ impl Accepted {
 
 /// Authenticates a caller of a row. With an `Authorization` header credentials are always checked, except where none
 /// are needed. Failures count for the IP address; valid credentials are never refused because of them.
-pub fn admit(
+pub fn authenticate(
     app: &App,
     (route, is_json): (&Route, bool),
     request: &HttpRequest,
     client: &mut Client,
-) -> Result<Admitted, ApiError> {
+) -> Result<Authenticated, ApiError> {
     let authorization = request.headers().get(header::AUTHORIZATION);
     let accepted = Accepted::of(route, is_json, request);
     let by_session = match accepted {
@@ -96,7 +96,7 @@ pub fn admit(
     {
         record_caller(app, &caller, client);
         record_use(&caller, &session);
-        return Ok(Admitted { caller: Some(caller), session: Some(session) });
+        return Ok(Authenticated { caller: Some(caller), session: Some(session) });
     }
     let may_be_spectator = match route.login {
         Login::Spectator | Login::SpectatorOrKeyInUrl => {
@@ -108,33 +108,36 @@ pub fn admit(
     if may_be_spectator {
         let is_closed = |realm: &RealmHandle| !realm.is_active();
         let is_refused = client.realm.as_ref().is_some_and(is_closed);
-        return if is_refused { Err(DomainError::RealmDeactivated.into()) } else { Ok(Admitted::default()) };
+        return if is_refused {
+            Err(DomainError::RealmDeactivated.into())
+        } else {
+            Ok(Authenticated::default())
+        };
     }
     if route.login == Login::None {
-        return Ok(Admitted::default());
+        return Ok(Authenticated::default());
     }
-    let presented = match (by_session, is_key_in_url) {
+    let credentials = match (by_session, is_key_in_url) {
         (true, _) => Err(ApiError::not_logged_in()),
-        (false, true) => key_in_query(request).and_then(|key| Presented::key(&key)),
-        (false, false) => {
-            parse_authorization(authorization.map(HeaderValue::as_bytes)).map(Presented::Credentials)
-        }
+        (false, true) => key_in_query(request).and_then(|key| ClientCredentials::key(&key)),
+        (false, false) => parse_authorization(authorization.map(HeaderValue::as_bytes))
+            .map(ClientCredentials::AddressAndKey),
     };
-    admit_presented(app, presented, is_key_in_url, client)
+    authenticate_by_key(app, credentials, is_key_in_url, client)
 }
 
 /// Authenticates a caller by an API key.
-fn admit_presented(
+fn authenticate_by_key(
     app: &App,
-    presented: Result<Presented, ApiError>,
+    credentials: Result<ClientCredentials, ApiError>,
     is_key_in_url: bool,
     client: &mut Client,
-) -> Result<Admitted, ApiError> {
+) -> Result<Authenticated, ApiError> {
     let realm = client.realm.as_ref();
-    match presented.and_then(|presented| Ok((presented.caller(realm)?, presented))) {
+    match credentials.and_then(|credentials| Ok((credentials.caller(realm)?, credentials))) {
         Ok((Some(caller), _)) => {
             record_caller(app, &caller, client);
-            Ok(Admitted { caller: Some(caller), session: None })
+            Ok(Authenticated { caller: Some(caller), session: None })
         }
         Ok((None, unknown)) => {
             // Before all organizations are searched for the key.
@@ -183,7 +186,7 @@ fn key_in_query(request: &HttpRequest) -> Result<String, ApiError> {
 pub fn identify(request: &HttpRequest, realm: Option<&RealmHandle>) -> Option<Caller> {
     let authorization = request.headers().get(header::AUTHORIZATION)?;
     let credentials = parse_authorization(Some(authorization.as_bytes())).ok()?;
-    Presented::Credentials(credentials).caller(realm).ok().flatten()
+    ClientCredentials::AddressAndKey(credentials).caller(realm).ok().flatten()
 }
 
 /// The caller by an API key or a web session, whichever the request has.

@@ -29,7 +29,7 @@ const FIRST_MESSAGE_BEFORE_MILLIS: u64 = 4 * 24 * 3600 * 1000;
 const CLIENT: &str = "website";
 
 /// The facts of a seed, and the directory with them.
-pub(super) struct Seeding<'s> {
+pub(super) struct SeedBuilder<'s> {
     pub(super) seed: &'s Seed<'s>,
     pub(super) now: Timestamp,
     pub(super) directory: Directory,
@@ -44,7 +44,7 @@ pub(super) struct Seeding<'s> {
 }
 
 /// A message without its id and time.
-pub(super) struct Unsent<'s> {
+pub(super) struct UnsentMessage<'s> {
     /// The index of its thread.
     pub(super) thread: usize,
     pub(super) sender: UserId,
@@ -61,7 +61,7 @@ pub(super) struct Sending {
     pub(super) step_millis: u64,
 }
 
-impl<'s> Seeding<'s> {
+impl<'s> SeedBuilder<'s> {
     pub(super) fn joined(&self) -> Timestamp {
         Timestamp(self.now.0.saturating_sub(JOINED_BEFORE_MILLIS))
     }
@@ -195,7 +195,7 @@ impl<'s> Seeding<'s> {
     }
 
     /// Sends the next message.
-    pub(super) fn send(&mut self, sending: &mut Sending, unsent: Unsent<'_>) -> Vec<Fact> {
+    pub(super) fn send(&mut self, sending: &mut Sending, unsent: UnsentMessage<'_>) -> Vec<Fact> {
         let age_millis = FIRST_MESSAGE_BEFORE_MILLIS - sending.step_millis * u64::from(sending.last.0);
         sending.last = sending.last.next();
         let thread = unsent.thread;
@@ -213,7 +213,7 @@ impl<'s> Seeding<'s> {
         &mut self,
         id: MessageId,
         sent: Timestamp,
-        unsent: Unsent<'_>,
+        unsent: UnsentMessage<'_>,
     ) -> (Message, Vec<AttachmentId>) {
         let text = unsent.text.replace("{realm}", &self.directory.realm().id.to_string());
         let rendered = self.render(&text);
@@ -253,7 +253,7 @@ impl<'s> Seeding<'s> {
     }
 
     /// All messages in order, and the facts that create the direct conversations.
-    fn unsent(&self) -> (Vec<Unsent<'s>>, Vec<Fact>) {
+    fn unsent(&self) -> (Vec<UnsentMessage<'s>>, Vec<Fact>) {
         let (mut threads, mut facts) = (Vec::new(), Vec::new());
         for (index, thread) in self.seed.threads.iter().enumerate() {
             let writers: Vec<UserId> = thread.writers.iter().map(|email| self.user(email)).collect();
@@ -277,7 +277,7 @@ impl<'s> Seeding<'s> {
                 false => thread.senders.iter().map(|email| self.user(email)).collect(),
             };
             let texts = thread.texts.iter().zip(senders.into_iter().cycle());
-            let unsent = texts.map(|(text, sender)| Unsent {
+            let unsent = texts.map(|(text, sender)| UnsentMessage {
                 thread: index,
                 sender,
                 recipient,
@@ -309,7 +309,7 @@ impl<'s> Seeding<'s> {
 }
 
 /// All writers of a seed may see everything that is linked to.
-impl MarkdownContext for Seeding<'_> {
+impl MarkdownContext for SeedBuilder<'_> {
     fn user_by_name(&self, name: &str) -> Option<UserRef> {
         self.directory.users_by_name(name).next().map(|user| user_ref(user))
     }

@@ -9,19 +9,19 @@ const FIRST_PRUNE: usize = 4096;
 
 /// Weak references to events; those of dropped events are removed by the next pruning.
 #[derive(Debug)]
-pub(super) struct HeldEvents {
+pub(super) struct LiveEvents {
     /// Several, if different users have different events with one number.
     events: HashMap<EventNumber, Vec<Weak<Event>>>,
     prune_at: usize,
 }
 
-impl Default for HeldEvents {
+impl Default for LiveEvents {
     fn default() -> Self {
         Self { events: HashMap::new(), prune_at: FIRST_PRUNE }
     }
 }
 
-impl HeldEvents {
+impl LiveEvents {
     /// Remembers an event.
     pub fn note(&mut self, event: &Arc<Event>) {
         self.prune();
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn equal_events_are_shared() {
-        let mut held = HeldEvents::default();
+        let mut held = LiveEvents::default();
         let first = held.shared(event(1, "a"));
         assert!(Arc::ptr_eq(&first, &held.shared(event(1, "a"))));
         assert!(!Arc::ptr_eq(&first, &held.shared(event(1, "b"))), "for another user");
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn dropped_events_are_pruned() {
-        let mut held = HeldEvents::default();
+        let mut held = LiveEvents::default();
         let kept = held.shared(event(1, "a"));
         for number in 2..3 * FIRST_PRUNE as u64 {
             held.shared(event(number, "a"));

@@ -1,21 +1,21 @@
-//! The newest administrative acts of an organization, in memory. Older ones are only in the journal.
+//! The newest entries of an organization's audit log, in memory. Older ones are only in the journal.
 
 use model::{RecordedAuditEntry, Sequence};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of the acts that an organization keeps in memory.
-pub const ACTS_BYTES_MAX: usize = 16 << 20;
+/// Bytes of the entries that an organization keeps in memory.
+pub const AUDIT_LOG_BYTES_MAX: usize = 16 << 20;
 
-/// The newest acts by frame.
+/// The newest entries by frame.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Acts {
+pub struct AuditLog {
     all: BTreeMap<Sequence, Arc<RecordedAuditEntry>>,
     bytes: usize,
 }
 
-impl Acts {
-    /// The acts of the frames before one, the newest first; all without one.
+impl AuditLog {
+    /// The entries of the frames before one, the newest first; all without one.
     pub fn before(
         &self,
         end: Option<Sequence>,
@@ -37,7 +37,7 @@ impl Acts {
         }
     }
 
-    /// The oldest act, if they take more than `bytes_max` and it is not the only one.
+    /// The oldest entry, if they take more than `bytes_max` and it is not the only one.
     pub(super) fn surplus(&self, bytes_max: usize) -> Option<Sequence> {
         let is_too_much = self.bytes > bytes_max && self.all.len() > 1;
         self.all.first_key_value().filter(|_| is_too_much).map(|(sequence, _)| *sequence)
@@ -69,20 +69,20 @@ mod tests {
 
     #[test]
     fn oldest_acts_are_dropped_beyond_the_bound() {
-        let mut acts = Acts::default();
+        let mut log = AuditLog::default();
         for sequence in 1..=3 {
-            acts.put(Sequence(sequence), entry(1000));
+            log.put(Sequence(sequence), entry(1000));
         }
         let one = entry(1000).bytes();
-        assert_eq!(acts.surplus(3 * one), None);
-        assert_eq!(acts.surplus(2 * one), Some(Sequence(1)));
-        acts.remove(Sequence(1));
-        acts.put(Sequence(2), entry(0));
-        assert_eq!(acts.bytes, one + entry(0).bytes());
-        let newest: Vec<u64> = acts.before(None).map(|(sequence, _)| sequence.0).collect();
+        assert_eq!(log.surplus(3 * one), None);
+        assert_eq!(log.surplus(2 * one), Some(Sequence(1)));
+        log.remove(Sequence(1));
+        log.put(Sequence(2), entry(0));
+        assert_eq!(log.bytes, one + entry(0).bytes());
+        let newest: Vec<u64> = log.before(None).map(|(sequence, _)| sequence.0).collect();
         assert_eq!(newest, [3, 2]);
-        assert_eq!(acts.before(Some(Sequence(3))).count(), 1);
-        acts.remove(Sequence(3));
-        assert_eq!(acts.surplus(0), None, "the newest act stays");
+        assert_eq!(log.before(Some(Sequence(3))).count(), 1);
+        log.remove(Sequence(3));
+        assert_eq!(log.surplus(0), None, "the newest entry stays");
     }
 }
