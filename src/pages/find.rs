@@ -2,12 +2,11 @@
 //! (docs/api/server-additions.md#pages). Nothing tells whether an address has an account.
 
 use super::login::{Next, go_to};
-use super::{MessagePage, page};
+use super::{ADDRESS_BYTES_MAX, MessagePage, count_link, page};
 #[cfg(feature = "cluster")]
 use crate::http::account_queries;
 use crate::http::found_accounts;
 use crate::http::{ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params};
-use crate::rate_limit::Bucket;
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use askama::Template;
@@ -15,8 +14,6 @@ use rules::text::strip;
 
 /// Addresses in one request.
 const ADDRESSES_MAX: usize = 10;
-/// Longest address that is looked up, in bytes.
-const ADDRESS_BYTES_MAX: usize = 254;
 
 #[derive(Template)]
 #[template(path = "find.html", config = "src/pages/askama.toml")]
@@ -96,10 +93,9 @@ pub async fn find(
         return find_form(token, &text, Some((StatusCode::OK, "These are more than ten addresses.")));
     }
     for address in &addresses {
-        let counted = app.limits.acquire(Bucket::ResetMailsByAddress, ("accounts", address), app.moment());
-        if counted.is_some_and(|status| status.check().is_err()) {
+        if let Err((status, _)) = count_link(&app, ("accounts", address)) {
             let problem = "Too many mails were requested for one of these addresses. Try again later.";
-            return find_form(token, &text, Some((StatusCode::TOO_MANY_REQUESTS, problem)));
+            return find_form(token, &text, Some((status, problem)));
         }
     }
     actix_rt::spawn(async move {

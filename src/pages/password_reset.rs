@@ -2,10 +2,9 @@
 //! (docs/api/server-additions.md#pages). Nothing tells whether an address has an account.
 
 use super::login::{active_realm, go_to};
-use super::{LOGIN_PAGE, Link, message_of, page};
+use super::{ADDRESS_BYTES_MAX, LOGIN_PAGE, Link, count_link, message_of, page};
 use crate::http::{ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm};
 use crate::integrations::mail::parse_reset_key;
-use crate::rate_limit::Bucket;
 use actix_web::http::StatusCode;
 use actors::{DomainError, RealmHandle, commands};
 use askama::Template;
@@ -13,9 +12,6 @@ use model::User;
 use rules::passwords::{PASSWORD_LENGTH_MAX, PASSWORD_LENGTH_MIN, is_strong_password};
 use rules::text::strip;
 use std::sync::Arc;
-
-/// Longest address that is looked up, in bytes.
-const ADDRESS_BYTES_MAX: usize = 254;
 
 #[derive(Template)]
 #[template(path = "reset_request.html", config = "src/pages/askama.toml")]
@@ -93,11 +89,8 @@ pub async fn request(
     if email.is_empty() || email.len() > ADDRESS_BYTES_MAX || !email.contains('@') {
         return request_form(&realm, token, &email, Some((StatusCode::OK, "Enter a valid email address.")));
     }
-    let counted =
-        app.limits.acquire(Bucket::ResetMailsByAddress, (realm.id(), email.to_lowercase()), app.moment());
-    if counted.is_some_and(|status| status.check().is_err()) {
-        let text = "Too many links were requested for this address. Try again later.";
-        return request_form(&realm, token, &email, Some((StatusCode::TOO_MANY_REQUESTS, text)));
+    if let Err(problem) = count_link(&app, (realm.id(), email.to_lowercase())) {
+        return request_form(&realm, token, &email, Some(problem));
     }
     let has_directory = app.ldap.is_some();
     actix_rt::spawn(async move {

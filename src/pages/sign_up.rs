@@ -4,20 +4,17 @@
 use super::account_form::{Entry, JoinForm, address_refused, address_text};
 use super::login::{active_realm, go_to, no_organization};
 use super::open_to::why_not;
-use super::{Link, message_of, page};
+use super::{ADDRESS_BYTES_MAX, Link, count_link, message_of, page};
 use crate::http::{
     ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm, RealmUrl,
 };
 use crate::integrations::mail::parse_sign_up_key;
-use crate::rate_limit::Bucket;
 use actix_web::http::StatusCode;
 use actors::{DomainError, RealmHandle, commands};
 use askama::Template;
 use rules::invitations::check_new_address;
 use rules::text::strip;
 
-/// Longest address, in bytes.
-const ADDRESS_BYTES_MAX: usize = 254;
 /// Where to get another link.
 const ANOTHER: Option<Link<'_>> = Some(Link { path: "/register/", words: "Request another link" });
 
@@ -95,11 +92,8 @@ pub async fn request(
     if is_long {
         return address_form(&realm, token, "", Some((StatusCode::OK, "This address is too long.")));
     }
-    let key = ("sign up", realm.id(), address.to_lowercase());
-    let counted = app.limits.acquire(Bucket::ResetMailsByAddress, key, app.moment());
-    if counted.is_some_and(|status| status.check().is_err()) {
-        let text = "Too many links were requested for this address. Try again later.";
-        return address_form(&realm, token, &address, Some((StatusCode::TOO_MANY_REQUESTS, text)));
+    if let Err(problem) = count_link(&app, ("sign up", realm.id(), address.to_lowercase())) {
+        return address_form(&realm, token, &address, Some(problem));
     }
     realm.execute(commands::RequestSignUp { address }).await?;
     go_to("/accounts/send_confirm/", Vec::new())
