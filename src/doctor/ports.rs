@@ -20,18 +20,28 @@ pub fn listeners(config: &Config, running: RunningServer) -> Vec<Finding> {
         ("port for metrics", config.metrics.address(), "metrics.listen"),
         ("port for mail", config.mail.incoming.address(), "mail.incoming.listen"),
     ];
-    let further = optional.into_iter().filter_map(|(what, address, option)| Some((what, address?, option)));
-    std::iter::once(("port", config.listen, LISTEN))
+    let further = optional.into_iter().filter_map(|(what, address, option)| {
+        let address = address?;
+        Some(Port { what, address, option })
+    });
+    std::iter::once(Port { what: "port", address: config.listen, option: LISTEN })
         .chain(further)
-        .map(|(what, address, option)| port((what, address, option), &config.data, running))
+        .map(|port| check(port, &config.data, running))
         .collect()
 }
 
-fn port(
-    (what, address, option): (&'static str, SocketAddr, &str),
-    data: &Path,
-    running: RunningServer,
-) -> Finding {
+/// An address that the server is configured to listen on.
+#[derive(Clone, Copy)]
+struct Port {
+    /// What it is, as the finding names it.
+    what: &'static str,
+    address: SocketAddr,
+    /// The option that has the address.
+    option: &'static str,
+}
+
+fn check(port: Port, data: &Path, running: RunningServer) -> Finding {
+    let Port { what, address, option } = port;
     let is_running = running != RunningServer::None;
     let error = match TcpListener::bind(address) {
         Ok(_) if is_running && address.port() != 0 => {
@@ -43,7 +53,7 @@ fn port(
         Err(error) => error,
     };
     match error.kind() {
-        ErrorKind::AddrInUse => taken((what, address, option), holder(address).as_ref(), data, running),
+        ErrorKind::AddrInUse => taken(port, holder(address).as_ref(), data, running),
         ErrorKind::PermissionDenied => {
             let text = format!(
                 "{address} may only be used with a permission: add AmbientCapabilities=CAP_NET_BIND_SERVICE to the systemd \
@@ -56,12 +66,8 @@ fn port(
 }
 
 /// What is said of an address that a process listens on: the server of the data folder, or another one.
-fn taken(
-    (what, address, option): (&'static str, SocketAddr, &str),
-    holder: Option<&Holder>,
-    data: &Path,
-    running: RunningServer,
-) -> Finding {
+fn taken(port: Port, holder: Option<&Holder>, data: &Path, running: RunningServer) -> Finding {
+    let Port { what, address, option } = port;
     let is_server = match (running, holder) {
         (RunningServer::None, _) => false,
         (RunningServer::Silent | RunningServer::Answering(_), Some(holder)) => holder.uses(data),
@@ -183,10 +189,11 @@ mod tests {
     fn port_of_another_process_is_not_the_servers() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
+        let port = Port { what: "port", address, option: LISTEN };
         let data = tempfile::tempdir().unwrap();
         let lock = std::fs::File::create(data.path().join("lock")).unwrap();
         for running in [RunningServer::Silent, RunningServer::Answering(None)] {
-            let found = port(("port", address, LISTEN), data.path(), running);
+            let found = check(port, data.path(), running);
             assert!(found.text.contains("the server") && found.state != State::Problem, "{found:?}");
         }
         let at = |port| {
@@ -194,12 +201,12 @@ mod tests {
             RunningServer::Answering(Some(ServerAddress { address, is_encrypted: false }))
         };
         for (running, state) in [(at(address.port()), State::Good), (at(1), State::Problem)] {
-            assert_eq!(taken(("port", address, LISTEN), None, data.path(), running).state, state);
+            assert_eq!(taken(port, None, data.path(), running).state, state);
         }
         // Now this process does not use the folder any more.
         drop(lock);
         for running in [RunningServer::Silent, RunningServer::Answering(None), RunningServer::None] {
-            let found = port(("port", address, LISTEN), data.path(), running);
+            let found = check(port, data.path(), running);
             let name = format!("(process {}); stop it, or change `listen`", std::process::id());
             assert!(found.text.ends_with(&name) && found.state == State::Problem, "{found:?}");
         }

@@ -287,7 +287,11 @@ macro_rules! handlers {
             Fut: Future<Output = HandlerResult> + 'static,
             $($argument: FromCall,)*
         {
-            #[allow(non_snake_case, unused_variables)]
+            #[allow(
+                non_snake_case,
+                unused_variables,
+                reason = "arguments have the names of their type parameters, and a handler may have none"
+            )]
             fn start(&self, call: &mut Call) -> Result<HandlerFuture, ApiError> {
                 $(let $argument = $argument::from_call(call)?;)*
                 Ok(Box::pin(self($($argument),*)))

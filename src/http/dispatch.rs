@@ -14,7 +14,7 @@ use super::development::WatchedCall;
 use super::error::ApiError;
 #[cfg(feature = "cluster")]
 use super::forward;
-use super::observe::{Observed, Observer};
+use super::observe::{LoggedClient, Observed, Observer};
 use super::origins::{Origins, Readers, check_origin};
 use super::params::{BodyKind, Fields};
 use super::preflight::options;
@@ -240,8 +240,8 @@ impl<'a> RequestState<'a> {
         // Only the access log needs it.
         let realm = realm.as_ref().filter(|_| tracing::enabled!(target: "access", tracing::Level::INFO));
         let subdomain = realm.map(|realm| realm.subdomain());
-        let caller = (subdomain.as_deref(), *user, *address);
-        observer.end(observed, self.row, caller, status.as_u16(), headers)
+        let client = LoggedClient { subdomain: subdomain.as_deref(), user: *user, address: *address };
+        observer.end(observed, self.row, client, status.as_u16(), headers)
     }
 
     fn note(&mut self, authenticated: &Authenticated) {

@@ -16,7 +16,7 @@ use std::fmt;
 macro_rules! error_codes {
     ($($name:ident $status:ident)*) => {
         /// The value of `code`.
-        #[allow(non_camel_case_types)]
+        #[allow(non_camel_case_types, reason = "the variants have the names that clients read")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Code {
             $(#[doc = concat!("`", stringify!($name), "`, status ", stringify!($status), ".")] $name,)*
@@ -158,7 +158,7 @@ impl ApiError {
 
     /// STORAGE_FULL or STORAGE_UNAVAILABLE: changes are refused until the disk has room or works again.
     pub fn paused(pause: Pause) -> Self {
-        let code = if pause.is_about_space() { Code::STORAGE_FULL } else { Code::STORAGE_UNAVAILABLE };
+        let code = if pause.needs_space() { Code::STORAGE_FULL } else { Code::STORAGE_UNAVAILABLE };
         let mut msg = pause.to_string();
         msg[..1].make_ascii_uppercase();
         Self::retry_later(code, msg, STORAGE_RETRY_SECS)

@@ -41,6 +41,15 @@ pub struct Observed {
     id: HeaderValue,
 }
 
+/// The client of a request, as far as the access log has it.
+#[derive(Clone, Copy, Default)]
+pub struct LoggedClient<'c> {
+    /// The subdomain of its organization.
+    pub subdomain: Option<&'c str>,
+    pub user: Option<UserId>,
+    pub address: Option<IpAddr>,
+}
+
 impl Observer {
     /// Registers the metrics of each row of the table.
     pub fn new(routes: &[Route]) -> Self {
@@ -58,13 +67,12 @@ impl Observer {
         Observed { started: Instant::now(), id }
     }
 
-    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table;
-    /// organization (its subdomain), user and IP address are the caller's.
+    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table.
     pub fn end(
         &self,
         observed: Observed,
         row: Option<usize>,
-        (realm, user, address): (Option<&str>, Option<UserId>, Option<IpAddr>),
+        client: LoggedClient<'_>,
         status: u16,
         headers: &mut HeaderMap,
     ) -> u64 {
@@ -76,10 +84,10 @@ impl Observer {
         tracing::info!(
             target: "access",
             id = observed.id.to_str().unwrap_or("-"),
-            organization = realm,
+            organization = client.subdomain,
             route = meter.route,
-            user = user.map(|user| user.0),
-            address = address.map(tracing::field::display),
+            user = client.user.map(|user| user.0),
+            address = client.address.map(tracing::field::display),
             status,
             micros,
             "answered"
@@ -197,9 +205,10 @@ mod tests {
         let observer = Observer::new(&table());
         let mut headers = HeaderMap::new();
         let observed = observer.begin(&headers);
-        observer.end(observed, Some(0), (None, None, None), 204, &mut headers);
+        observer.end(observed, Some(0), LoggedClient::default(), 204, &mut headers);
         let observed = observer.begin(&headers);
-        observer.end(observed, None, (None, Some(UserId(3)), None), 404, &mut headers);
+        let client = LoggedClient { user: Some(UserId(3)), ..LoggedClient::default() };
+        observer.end(observed, None, client, 404, &mut headers);
         fold_metrics();
         let text = render_metrics();
         let counted = |line: &str| assert!(text.contains(line), "{line} not in\n{text}");
@@ -234,7 +243,8 @@ mod tests {
             headers.insert(REQUEST_ID, HeaderValue::from_static("abc"));
             let observed = observer.begin(&headers);
             let address = "2001:db8::1".parse().ok();
-            observer.end(observed, Some(0), (Some("acme"), Some(UserId(7)), address), 200, &mut headers);
+            let client = LoggedClient { subdomain: Some("acme"), user: Some(UserId(7)), address };
+            observer.end(observed, Some(0), client, 200, &mut headers);
         });
         let mut line: serde_json::Value = serde_json::from_slice(&lines.0.lock()).unwrap();
         let fields = line.as_object_mut().unwrap();

@@ -57,17 +57,27 @@ pub struct Receipt<'a> {
     pub is_present: bool,
 }
 
+/// Which notifications a user has enabled, by push or by e-mail.
+#[derive(Clone, Copy, Debug)]
+struct Enabled {
+    direct_and_mentions: bool,
+    followed_topics: bool,
+    /// All messages of the channel.
+    all_messages: bool,
+}
+
 impl Receipt<'_> {
     /// Whether the user gets a push notification, and why.
     pub fn push(&self) -> Option<Trigger> {
         if self.is_excluded() || self.is_present && !self.wants(ONLINE_PUSH) {
             return None;
         }
-        let always = self.wants(OFFLINE_PUSH);
-        let followed = self.wants(FOLLOWED_PUSH);
         let own = self.subscription.and_then(|subscription| subscription.push_notifications);
-        let channel = own.unwrap_or_else(|| self.wants(CHANNEL_PUSH));
-        self.trigger(always, followed, channel)
+        self.trigger(Enabled {
+            direct_and_mentions: self.wants(OFFLINE_PUSH),
+            followed_topics: self.wants(FOLLOWED_PUSH),
+            all_messages: own.unwrap_or_else(|| self.wants(CHANNEL_PUSH)),
+        })
     }
 
     /// Whether the user gets an e-mail if the message stays unread, and why.
@@ -75,11 +85,12 @@ impl Receipt<'_> {
         if self.is_excluded() || self.is_present {
             return None;
         }
-        let always = self.wants(OFFLINE_MAIL);
-        let followed = self.wants(FOLLOWED_MAIL);
         let own = self.subscription.and_then(|subscription| subscription.email_notifications);
-        let channel = own.unwrap_or_else(|| self.wants(CHANNEL_MAIL));
-        self.trigger(always, followed, channel)
+        self.trigger(Enabled {
+            direct_and_mentions: self.wants(OFFLINE_MAIL),
+            followed_topics: self.wants(FOLLOWED_MAIL),
+            all_messages: own.unwrap_or_else(|| self.wants(CHANNEL_MAIL)),
+        })
     }
 
     fn wants(&self, setting: &Setting) -> bool {
@@ -97,18 +108,19 @@ impl Receipt<'_> {
             || self.flags.contains(Flag::Historical)
     }
 
-    /// `always`, `followed`, `channel`: whether the user wants notifications of direct messages and mentions, of followed
-    /// topics, and of all messages.
-    fn trigger(&self, always: bool, followed: bool, channel: bool) -> Option<Trigger> {
-        let Some(subscription) = self.subscription else { return always.then_some(Trigger::Direct) };
-        if always && self.flags.contains(Flag::Mentioned) {
+    /// The reason to notify the user of the message.
+    fn trigger(&self, enabled: Enabled) -> Option<Trigger> {
+        let Some(subscription) = self.subscription else {
+            return enabled.direct_and_mentions.then_some(Trigger::Direct);
+        };
+        if enabled.direct_and_mentions && self.flags.contains(Flag::Mentioned) {
             return Some(Trigger::Mention);
         }
         let is_wildcard = self.flags.contains(Flag::ChannelWildcardMentioned)
             || self.flags.contains(Flag::TopicWildcardMentioned);
         let follows = self.policy == VisibilityPolicy::Followed;
         let is_visible = !is_muted(subscription.is_muted, self.policy);
-        if always && is_wildcard && is_visible {
+        if enabled.direct_and_mentions && is_wildcard && is_visible {
             if follows && self.wants(FOLLOWED_WILDCARD) {
                 return Some(Trigger::FollowedWildcard);
             }
@@ -117,10 +129,10 @@ impl Receipt<'_> {
                 return Some(Trigger::Wildcard);
             }
         }
-        if followed && follows {
+        if enabled.followed_topics && follows {
             return Some(Trigger::FollowedTopic);
         }
-        (channel && is_visible).then_some(Trigger::Channel)
+        (enabled.all_messages && is_visible).then_some(Trigger::Channel)
     }
 }
 
