@@ -10,11 +10,11 @@ mod channels;
 pub mod faults;
 mod files;
 mod folder;
-pub mod kept_seeds;
 mod lists;
 mod messages;
 mod people;
 pub mod seed;
+pub mod seed_store;
 pub mod tools;
 
 pub use files::store_files;

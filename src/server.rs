@@ -1,15 +1,14 @@
 //! The HTTP server: binds, serves, and shuts down gracefully.
 
-use crate::api::shared::SharedJson;
+use crate::api::encoded_lists::EncodedLists;
 use crate::certificates::TlsProblem;
 use crate::config::{Config, ConfigError};
-use crate::describe::describe_error;
-use crate::dev::kept_seeds::{KeptSeeds, SeedConflict};
 use crate::dev::seed::SeedDocument;
+use crate::dev::seed_store::{SeedConflict, SeedStore};
 use crate::dev::tools::DevTools;
 use crate::dev::{is_marked, mark, new_seeded, store_files};
 use crate::hosts::Hosts;
-use crate::http::app::App;
+use crate::http::app::{App, Services};
 use crate::http::listener::listen_on;
 use crate::http::metrics_listener::listen_for_metrics;
 use crate::http::observe::{fold_metrics, install_metrics};
@@ -21,6 +20,7 @@ use crate::integrations::delivery::DeliveryWorkers;
 use crate::integrations::incoming::{Catalog, CatalogError};
 use crate::integrations::mail::incoming::run_incoming;
 use crate::integrations::partial_uploads::{self, PartialError, PartialUploads};
+use crate::storage_error::storage_error_text;
 use actix_web::dev::ServerHandle;
 use actors::budget::ByteBudget;
 use actors::commands::FailPendingExports;
@@ -55,7 +55,7 @@ pub enum ServeError {
     #[error("cannot listen on {address} for e-mail: {reason}; see [mail.incoming] in the configuration")]
     BindMail { address: SocketAddr, reason: std::io::Error },
     /// The data folder cannot be opened, read or written.
-    #[error("{}", describe_error(.0))]
+    #[error("{}", storage_error_text(.0))]
     Data(#[from] DomainError),
     /// A development server was given the data folder of a production server.
     #[error(
@@ -145,7 +145,7 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
             };
             let incoming = started.incoming.take();
             // The caller may have stopped waiting.
-            let (blobs, shared) = (started.app.blobs.clone(), started.app.shared.clone());
+            let (blobs, shared) = (started.app.blobs.clone(), started.app.encoded_lists.clone());
             if let Some(listener) = incoming {
                 actix_rt::spawn(run_incoming(started.app.clone(), listener));
             }
@@ -213,8 +213,8 @@ async fn start(
     }
     fail_pending_exports(&actors).await;
     let partial_uploads = PartialUploads::open(&setup.config.data, setup.is_durable)?;
-    let (shared, files) = ((actors.clone(), hosts, mail, tls), (blobs, partial_uploads, catalog));
-    let app = App::new(setup.config, shared, files, clock, tools);
+    let services = Services { server: actors.clone(), hosts, mail, tls, blobs, partial_uploads, catalog };
+    let app = App::new(setup.config, services, clock, tools);
     let metrics_address = for_metrics.as_ref().and_then(|listener| listener.local_addr().ok());
     let for_metrics = for_metrics.map(|listener| listen_for_metrics(&app, listener)).transpose()?;
     let served = bound.and_then(|(socket, address)| {
@@ -239,7 +239,7 @@ async fn start(
 /// The tools of a development server. On a node of a cluster, the other nodes do not know what is in this folder.
 fn tools(setup: &Setup, clock: &Arc<dyn Clock>) -> DevTools {
     let is_kept = setup.is_durable && !setup.config.cluster.is_on();
-    let kept = KeptSeeds::new(&setup.config.data, is_kept);
+    let kept = SeedStore::new(&setup.config.data, is_kept);
     DevTools::new(Arc::new(ShiftedClock::new(clock.clone())), setup.seed.clone(), kept)
 }
 
@@ -281,13 +281,13 @@ async fn seed(
     let realm = match actors.realm_by_subdomain("") {
         Some(realm) => {
             if setup.seed.is_some() {
-                tools.kept_seeds.check(seed)?;
+                tools.seed_store.check(seed)?;
             }
             realm
         }
         None => {
             let path = &setup.config.data;
-            let kept = tools.kept_seeds.write(None, seed);
+            let kept = tools.seed_store.write(None, seed);
             kept.map_err(|reason| ServeError::Mark { path: path.clone(), reason })?;
             match new_seeded(actors, "", seed).await {
                 Err(_) if actors.is_created_elsewhere("").await => return Ok(()),
@@ -417,7 +417,7 @@ pub fn cluster_options(config: &Config) -> Option<actors::cluster::ClusterOption
 }
 
 /// Folds timings and evicts unused entries, every few seconds.
-async fn run_housekeeping(shared: Arc<SharedJson>) {
+async fn run_housekeeping(shared: Arc<EncodedLists>) {
     let mut tick = tokio::time::interval(FOLD_EVERY);
     loop {
         tick.tick().await;

@@ -28,7 +28,7 @@ impl Pause {
     pub const ALL: [Self; 4] = [Self::LowSpace, Self::DiskFull, Self::JournalFailed, Self::TreesFailed];
 
     /// Whether more free space ends it.
-    pub fn is_about_space(self) -> bool {
+    pub fn needs_space(self) -> bool {
         match self {
             Self::LowSpace | Self::DiskFull => true,
             Self::JournalFailed | Self::TreesFailed => false,

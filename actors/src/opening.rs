@@ -90,7 +90,7 @@ const REBUILD_MESSAGES_MIN: u64 = 20_000;
 fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Started>>, StoreError> {
     let has_room = disk::space(folder.path()).is_none_or(|space| space.has_room(0));
     let all = logs.iter().flat_map(|(log, _)| log.realms()).map(RealmId);
-    let ids: Vec<RealmId> = all.filter(|id| !folder.is_away(*id)).collect();
+    let ids: Vec<RealmId> = all.filter(|id| !folder.is_not_served(*id)).collect();
     if !has_room || ids.is_empty() || folder.is_live_copy() {
         return Ok(None);
     }
@@ -125,7 +125,7 @@ pub(crate) fn ends_of_unserved(
     folder: &DataFolder,
     log_of: impl Fn(RealmId) -> Arc<dyn RealmLog>,
 ) -> BTreeMap<RealmId, u64> {
-    let away = folder.relocations().keys().filter(|realm| folder.is_away(**realm));
+    let away = folder.relocations().keys().filter(|realm| folder.is_not_served(**realm));
     let end = |realm: &RealmId| Some((*realm, bounds(&*log_of(*realm), realm.0).ok()?.1));
     away.filter_map(end).filter(|(_, last)| *last > 0).collect()
 }

@@ -214,7 +214,7 @@ impl Server {
             import.realm
         });
         let mut found = Vec::new();
-        for id in ids.into_iter().filter(|id| Some(*id) != unfinished && !self.folder.is_away(*id)) {
+        for id in ids.into_iter().filter(|id| Some(*id) != unfinished && !self.folder.is_not_served(*id)) {
             let (log, trees) = (&*self.shard_of(id).log, &self.trees);
             let opened = match is_behind {
                 false => storage::open_realm(log, trees, id)?,

@@ -9,7 +9,7 @@ use crate::shared::RealmShared;
 use model::{
     Attachment, AttachmentFact, AttachmentId, Directory, Fact, ListedAttachment, MessageId, Timestamp, User,
 };
-use rules::permissions::message::{ConversationId, can_anybody_read};
+use rules::permissions::message::{ConversationId, is_publicly_readable};
 use std::sync::Arc;
 use storage::View;
 
@@ -28,7 +28,7 @@ pub(crate) fn access_file(view: &View, asker: Option<&User>, path_id: &str) -> F
     let Some(file) = find_file(&view.directory, path_id) else { return FileAccess::Missing };
     let is_readable = match asker {
         Some(user) => can_read_file(view, user, file),
-        None => can_anybody_read_file(view, file.id),
+        None => is_file_publicly_readable(view, file.id),
     };
     if is_readable { FileAccess::Allowed(file.clone()) } else { FileAccess::Refused }
 }
@@ -56,10 +56,10 @@ pub(crate) fn can_read_file(view: &View, user: &User, file: &Attachment) -> bool
         })
 }
 
-fn can_anybody_read_file(view: &View, file: AttachmentId) -> bool {
+fn is_file_publicly_readable(view: &View, file: AttachmentId) -> bool {
     let Some(messages) = view.claims.messages(file) else { return false };
     view.messages.channels.iter().any(|(channel, there)| {
-        can_anybody_read(&view.directory, ConversationId::Channel(*channel))
+        is_publicly_readable(&view.directory, ConversationId::Channel(*channel))
             && !there.ids.is_disjoint(messages)
     })
 }

@@ -197,7 +197,7 @@ impl Expect {
 }
 
 /// The 99th percentile of a phase's first operation, divided by that of the phase before; none without any reply.
-pub fn p99_ratio(before: &PhaseResult, phase: &PhaseResult) -> Option<f64> {
+fn p99_ratio(before: &PhaseResult, phase: &PhaseResult) -> Option<f64> {
     let p99 = |phase: &PhaseResult| {
         let first = phase.operations.first().filter(|operation| operation.completed > 0)?;
         Some(first.latency?.p99_ms)

@@ -2,9 +2,9 @@
 
 use super::signal::StopSignal;
 use crate::config::{ConfigError, LogFilterError};
-use crate::describe::describe_error;
 use crate::http::ApiError;
 use crate::server::ServeError;
+use crate::storage_error::storage_error_text;
 use crate::transfer::problem::TransferError;
 use crate::web_app::WebAppError;
 use actors::DomainError;
@@ -24,7 +24,7 @@ pub enum CliError {
     #[error(transparent)]
     WebApp(#[from] WebAppError),
     /// The storage failed, or refused the command.
-    #[error("{}", describe_error(.0))]
+    #[error("{}", storage_error_text(.0))]
     Data(#[from] DomainError),
     /// The operating system refused something.
     #[error("{what}: {reason}")]

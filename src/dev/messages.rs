@@ -283,7 +283,7 @@ pub const CONVERSATIONS: &[Conversation] = &[
 ];
 
 /// Messages that fill topics and conversations.
-pub const SMALL_TALK: &[&str] = &[
+const SMALL_TALK: &[&str] = &[
     "That it should come to this!",
     "I will think about it.",
     "Agreed :+1:",

@@ -3,8 +3,8 @@
 
 use super::calls::CallLog;
 use super::faults::Faults;
-use super::kept_seeds::KeptSeeds;
 use super::seed::SeedDocument;
+use super::seed_store::SeedStore;
 use actors::ShiftedClock;
 use model::RealmId;
 use parking_lot::Mutex;
@@ -19,7 +19,7 @@ pub struct DevTools {
     pub calls: CallLog,
     /// What new organizations get, unless they are given a seed of their own.
     pub seed: Arc<SeedDocument>,
-    pub kept_seeds: KeptSeeds,
+    pub seed_store: SeedStore,
     /// The number in the newest subdomain `test-{number}`. Held while an organization is made.
     pub last_number: tokio::sync::Mutex<u32>,
     /// The seeds of organizations that have one of their own.
@@ -29,14 +29,14 @@ pub struct DevTools {
 impl DevTools {
     /// Tools without faults and calls, and a clock that shows the right time. Without a seed that was asked for it is the one
     /// that the data folder was made from, and for a new one the sample.
-    pub fn new(clock: Arc<ShiftedClock>, seed: Option<Arc<SeedDocument>>, kept_seeds: KeptSeeds) -> Self {
-        let begun = || kept_seeds.read(None).unwrap_or_else(SeedDocument::sample);
+    pub fn new(clock: Arc<ShiftedClock>, seed: Option<Arc<SeedDocument>>, seed_store: SeedStore) -> Self {
+        let begun = || seed_store.read(None).unwrap_or_else(SeedDocument::sample);
         Self {
             clock,
             faults: Faults::default(),
             calls: CallLog::default(),
             seed: seed.unwrap_or_else(|| Arc::new(begun())),
-            kept_seeds,
+            seed_store,
             last_number: tokio::sync::Mutex::default(),
             own_seeds: Mutex::default(),
         }
@@ -48,7 +48,7 @@ impl DevTools {
     /// Those of the file system, if the data is kept.
     pub fn set_seed(&self, realm: RealmId, seed: Arc<SeedDocument>) -> io::Result<()> {
         if !Arc::ptr_eq(&seed, &self.seed) {
-            self.kept_seeds.write(Some(realm), &seed)?;
+            self.seed_store.write(Some(realm), &seed)?;
             self.own_seeds.lock().insert(realm, seed);
         }
         Ok(())
@@ -62,7 +62,7 @@ impl DevTools {
 
     /// The seed of an organization that an earlier run of the server made.
     fn read_seed(&self, realm: RealmId) -> Option<Arc<SeedDocument>> {
-        let seed = Arc::new(self.kept_seeds.read(Some(realm))?);
+        let seed = Arc::new(self.seed_store.read(Some(realm))?);
         self.own_seeds.lock().insert(realm, seed.clone());
         Some(seed)
     }

@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::config::Config;
-use crate::describe::describe_error;
+use crate::storage_error::storage_error_text;
 use crate::units::size;
 use actors::folder_access::foreign_entry;
 use actors::{DomainError, IMPORT_REMEDY, Reserve, Server, SpaceLevels};
@@ -67,7 +67,7 @@ pub fn access(config: &Config) -> Finding {
     }
     // Before any advice about its mode: that of a folder of something else must not change.
     if let Err(error) = check_purpose(&config.data) {
-        return Finding::problem(what, describe_error(&error));
+        return Finding::problem(what, storage_error_text(&error));
     }
     if found.permissions().mode() & 0o077 != 0 {
         return Finding::problem(what, format!("other users can read {path}; run `chmod 700 {path}`"));
@@ -114,7 +114,7 @@ pub fn format(config: &Config) -> Finding {
         }
         Err(_) if config.data.exists() => {
             if let Err(error) = check_purpose(&config.data) {
-                return Finding::problem(what, describe_error(&error));
+                return Finding::problem(what, storage_error_text(&error));
             }
             return Finding::warning(what, NO_DATA);
         }
@@ -122,7 +122,7 @@ pub fn format(config: &Config) -> Finding {
     }
     match Server::check_format(&config.data) {
         Ok(number) => Finding::good(what, format!("format {number}, which this version reads and writes")),
-        Err(error) => Finding::problem(what, describe_error(&error)),
+        Err(error) => Finding::problem(what, storage_error_text(&error)),
     }
 }
 
@@ -131,7 +131,7 @@ pub fn secret(config: &Config) -> Option<Finding> {
     let what = "secret";
     Server::has_data(&config.data).then(|| match Server::check_secret(&config.data) {
         Ok(()) => Finding::good(what, "it is the one that the folder was made with"),
-        Err(error) => Finding::problem(what, describe_error(&error)),
+        Err(error) => Finding::problem(what, storage_error_text(&error)),
     })
 }
 
@@ -148,7 +148,7 @@ pub fn unfinished_import(config: &Config) -> Option<Finding> {
             );
             Finding::warning(what, text)
         }),
-        Err(error) => Some(Finding::problem(what, describe_error(&error))),
+        Err(error) => Some(Finding::problem(what, storage_error_text(&error))),
     }
 }
 

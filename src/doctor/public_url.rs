@@ -53,7 +53,7 @@ pub async fn check(config: &Config, running: RunningServer) -> Finding {
         }
         Ok((status @ (200 | 503), health)) => {
             match serde_json::from_value::<ProbeReport>(health["probe"].clone()) {
-                Ok(probed) => judge(config, url, &probed, own_port),
+                Ok(probed) => evaluate(config, url, &probed, own_port),
                 Err(_) => {
                     let text = format!(
                         "{url} answers {status}, but it is not this server; check the name and the proxy"
@@ -67,7 +67,7 @@ pub async fn check(config: &Config, running: RunningServer) -> Finding {
 }
 
 /// What a request shows that arrived at the server, which listens on `own_port`.
-fn judge(config: &Config, url: &str, probed: &ProbeReport, own_port: u16) -> Finding {
+fn evaluate(config: &Config, url: &str, probed: &ProbeReport, own_port: u16) -> Finding {
     let what = "public URL";
     let parsed = url::Url::parse(url).ok();
     let wanted = parsed.as_ref().and_then(|url| url.host_str().map(str::to_lowercase));
@@ -150,7 +150,7 @@ mod tests {
         let found = |trusted: &str, url: &str, is_forwarded, host: &str| {
             let peer = Some("127.0.0.1".parse().unwrap());
             let probed = ProbeReport { peer, client: peer, is_forwarded, host: Some(host.to_owned()) };
-            judge(&config(trusted), url, &probed, 9991)
+            evaluate(&config(trusted), url, &probed, 9991)
         };
         let (url, own) = ("https://chat.example", "[\"127.0.0.1\"]");
         for (found, state, text) in [

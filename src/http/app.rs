@@ -3,7 +3,7 @@
 use super::known_addresses::KnownAddresses;
 use super::recent_logins::RecentLogins;
 use super::tls::Tls;
-use crate::api::shared::SharedJson;
+use crate::api::encoded_lists::EncodedLists;
 use crate::background::Background;
 use crate::config::Config;
 use crate::dev::tools::DevTools;
@@ -73,7 +73,7 @@ pub struct Parts {
     pub mail: Arc<Mailer>,
     /// The integrations of incoming webhooks.
     pub incoming: Arc<Catalog>,
-    pub shared: Arc<SharedJson>,
+    pub encoded_lists: Arc<EncodedLists>,
     pub registers: WorkQueue,
     pub pages: WorkQueue,
     /// Texts with formulas: there is one engine.
@@ -97,15 +97,22 @@ pub struct Parts {
     stopping: Stopping,
 }
 
+/// What the state is made of besides the configuration: opened before, and used by other parts of the process, too.
+pub struct Services {
+    pub server: Arc<Server>,
+    pub hosts: Arc<Hosts>,
+    pub mail: Arc<Mailer>,
+    pub tls: Option<Arc<Tls>>,
+    pub blobs: Blobs,
+    pub partial_uploads: PartialUploads,
+    /// The integrations of incoming webhooks.
+    pub catalog: Arc<Catalog>,
+}
+
 impl App {
     /// Creates the state; nothing is running yet.
-    pub fn new(
-        config: Config,
-        (server, hosts, mail, tls): (Arc<Server>, Arc<Hosts>, Arc<Mailer>, Option<Arc<Tls>>),
-        (blobs, partial_uploads, incoming): (Blobs, PartialUploads, Arc<Catalog>),
-        clock: Arc<dyn Clock>,
-        tools: Option<DevTools>,
-    ) -> Self {
+    pub fn new(config: Config, services: Services, clock: Arc<dyn Clock>, tools: Option<DevTools>) -> Self {
+        let Services { server, hosts, mail, tls, blobs, partial_uploads, catalog } = services;
         let push = PushService::new(&config.push).unwrap_or_else(|error| {
             tracing::error!(%error, "push notifications are disabled");
             None
@@ -134,8 +141,8 @@ impl App {
             hosts,
             logins: RecentLogins::default(),
             mail,
-            incoming,
-            shared: Arc::default(),
+            incoming: catalog,
+            encoded_lists: Arc::default(),
             registers: WorkQueue::new("register", config.registers_at_once(), registers_max),
             pages: WorkQueue::new("page", config.pages_at_once(), PAGES_WAITING_MAX),
             formulas: WorkQueue::new("formula", 1, FORMULAS_WAITING_MAX),

@@ -18,7 +18,7 @@ use rules::client::client_in_header;
 use std::time::Duration;
 
 /// The paths of the tools themselves, which have no faults and are not recorded.
-pub const TOOLS_PATH: &str = "/dev/";
+const TOOLS_PATH: &str = "/dev/";
 
 /// A call with its fault, if it has one, and its record.
 pub struct WatchedCall<'a> {

@@ -94,7 +94,7 @@ pub fn icon(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusa
 
 /// An organization's logo: the complete image, reduced if necessary.
 pub fn logo(bytes: &[u8], declared: Option<&str>) -> Result<Vec<u8>, ImageRefusal> {
-    png(&decode(bytes, declared)?.fitted(LOGO_WIDTH_MAX, SMALL_SIDE, FilterType::Lanczos3))
+    png(&decode(bytes, declared)?.resized_to_fit(LOGO_WIDTH_MAX, SMALL_SIDE, FilterType::Lanczos3))
 }
 
 /// A custom emoji: the center square, or an animation, complete and padded.
@@ -189,13 +189,13 @@ impl Decoded<'_> {
     }
 
     /// The complete image, reduced if it is larger than the maximum.
-    fn fitted(self, width_max: u32, height_max: u32, filter: FilterType) -> RgbaImage {
+    fn resized_to_fit(self, width_max: u32, height_max: u32, filter: FilterType) -> RgbaImage {
         let Self { image, orientation, _held } = self;
         let (width, height) = (image.width(), image.height());
-        let (width, height) = match is_turned(orientation) {
-            false => fitting(width, height, width_max, height_max),
+        let (width, height) = match swaps_sides(orientation) {
+            false => size_to_fit(width, height, width_max, height_max),
             true => {
-                let (shown_width, shown_height) = fitting(height, width, width_max, height_max);
+                let (shown_width, shown_height) = size_to_fit(height, width, width_max, height_max);
                 (shown_height, shown_width)
             }
         };
@@ -204,7 +204,7 @@ impl Decoded<'_> {
 }
 
 /// Whether width and height change places.
-fn is_turned(orientation: Orientation) -> bool {
+fn swaps_sides(orientation: Orientation) -> bool {
     match orientation {
         Orientation::Rotate90
         | Orientation::Rotate270
@@ -258,7 +258,7 @@ fn reduce_quickly(image: DynamicImage, width: u32, height: u32) -> DynamicImage 
 }
 
 /// The largest size within the maximum that has the same proportions, and is not larger than the image.
-fn fitting(width: u32, height: u32, width_max: u32, height_max: u32) -> (u32, u32) {
+fn size_to_fit(width: u32, height: u32, width_max: u32, height_max: u32) -> (u32, u32) {
     match width <= width_max && height <= height_max {
         true => (width, height),
         false => scaled_to(width, height, width_max, height_max),

@@ -72,7 +72,7 @@ impl Thumbnails {
     ) -> Result<Blob, ThumbnailError> {
         let blob = match self.blobs.get(&target).await {
             Err(BlobError::Missing) => {
-                self.made((source, target.clone()), format, client).await?;
+                self.ensure_made((source, target.clone()), format, client).await?;
                 self.blobs.get(&target).await?
             }
             found => found?,
@@ -82,7 +82,7 @@ impl Thumbnails {
 
     /// Waits until the thumbnail is made, by this request or another one. First it waits for a permit of its client, so that
     /// a client that asked earlier, and has much work waiting, delays no other.
-    async fn made(
+    async fn ensure_made(
         &self,
         (source, target): (BlobName, BlobName),
         format: ThumbnailFormat,

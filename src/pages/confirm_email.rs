@@ -10,16 +10,16 @@ use model::Timestamp;
 
 /// Changes the e-mail address of the user, and shows the result.
 pub async fn confirm(realm: Option<Realm>, Path(key): Path<String>) -> HandlerResult {
-    let Some(Realm(realm)) = realm else { return says("", StatusCode::NOT_FOUND, NO_LINK) };
+    let Some(Realm(realm)) = realm else { return result_page("", StatusCode::NOT_FOUND, NO_LINK) };
     if let Some(page) = deactivated(&realm) {
         return page;
     }
     let name = realm.directory().realm().name.clone();
     let Some((user, address, asked)) = parse_confirm_key(&realm, key.trim_end_matches('/')) else {
-        return says(&name, StatusCode::NOT_FOUND, NO_LINK);
+        return result_page(&name, StatusCode::NOT_FOUND, NO_LINK);
     };
     if is_over(&realm, asked) {
-        return says(&name, StatusCode::NOT_FOUND, EXPIRED);
+        return result_page(&name, StatusCode::NOT_FOUND, EXPIRED);
     }
     match realm
         .execute(commands::ConfirmAddress {
@@ -31,12 +31,12 @@ pub async fn confirm(realm: Option<Realm>, Path(key): Path<String>) -> HandlerRe
     {
         Ok(()) => {
             let text = format!("{address} is now the address of your account. Use it to log in from now on.");
-            says(&name, StatusCode::OK, ("Email address confirmed", &text))
+            result_page(&name, StatusCode::OK, ("Email address confirmed", &text))
         }
-        Err(DomainError::LinkUsed) => says(&name, StatusCode::NOT_FOUND, NO_LINK),
-        Err(DomainError::EmailInUse(_)) => says(&name, StatusCode::CONFLICT, TAKEN),
+        Err(DomainError::LinkUsed) => result_page(&name, StatusCode::NOT_FOUND, NO_LINK),
+        Err(DomainError::EmailInUse(_)) => result_page(&name, StatusCode::CONFLICT, TAKEN),
         Err(DomainError::UserDeactivated | DomainError::RealmDeactivated) => {
-            says(&name, StatusCode::FORBIDDEN, DEACTIVATED)
+            result_page(&name, StatusCode::FORBIDDEN, DEACTIVATED)
         }
         Err(error) => Err(error.into()),
     }
@@ -59,6 +59,6 @@ const TAKEN: PageText<'static> =
     ("This address is in use", "Another account has been given this address since your request.");
 const DEACTIVATED: PageText<'static> = ("This account is deactivated", "Its address cannot be changed.");
 
-fn says(organization: &str, status: StatusCode, (title, text): PageText<'_>) -> HandlerResult {
+fn result_page(organization: &str, status: StatusCode, (title, text): PageText<'_>) -> HandlerResult {
     page(status, &MessagePage { organization, title, text, link: None })
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// The name of authentication with an API key.
 pub const KEY: &str = "apiKey";
 /// The name of authentication with an API key in the URL.
-pub const KEY_IN_URL: &str = "apiKeyInUrl";
+const KEY_IN_URL: &str = "apiKeyInUrl";
 /// The name of authentication with a web session.
 pub const SESSION: &str = "webSession";
 /// The name of the token that a web session needs for changes.

@@ -1,7 +1,7 @@
 //! Why an organization cannot be imported or exported. The texts are for operators, and say what to do.
 
-use crate::describe::describe_error;
 use crate::integrations::blobs::BlobError;
+use crate::storage_error::storage_error_text;
 use actors::DomainError;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -31,7 +31,7 @@ pub enum TransferError {
     #[error("{}: {reason}", path.display())]
     System { path: PathBuf, reason: std::io::Error },
     /// The storage failed, or refused the import.
-    #[error("{}", describe_error(.0))]
+    #[error("{}", storage_error_text(.0))]
     Data(#[from] DomainError),
     #[error("{0}")]
     Files(#[from] BlobError),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The folder of the built scripts and style sheets, below the static files.
-pub const BUNDLES: &str = "webpack-bundles";
+const BUNDLES: &str = "webpack-bundles";
 /// The entry that starts the app.
 const APP: &str = "app";
 /// Maximum number of files that a manifest names.

@@ -158,7 +158,7 @@ impl DataFolder {
     }
 
     /// Whether the folder has an organization that is not to be served from it.
-    pub fn is_away(&self, realm: RealmId) -> bool {
+    pub fn is_not_served(&self, realm: RealmId) -> bool {
         self.relocations.get(&realm).is_some_and(|found| found.state != RelocationState::Here)
     }
 

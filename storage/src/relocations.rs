@@ -147,11 +147,11 @@ mod tests {
         drop(folder);
         let mut folder = DataFolder::open(temp.path(), 1, [0; 32]).unwrap();
         assert_eq!(*folder.relocations(), expected);
-        let away = [7, 8, 9, 10, 11].map(|realm| folder.is_away(RealmId(realm)));
+        let away = [7, 8, 9, 10, 11].map(|realm| folder.is_not_served(RealmId(realm)));
         assert_eq!(away, [true, true, false, false, true]);
         assert_eq!((folder.secret_of(RealmId(9)), folder.secret_of(RealmId(8))), (&[3; 32], &[7; 32]));
         folder.relocate(RealmId(7), None).unwrap();
-        assert!(!folder.is_away(RealmId(7)));
+        assert!(!folder.is_not_served(RealmId(7)));
         assert!(!format!("{:?}", folder.relocations()).contains("0303"), "a secret is printed");
     }
 
@@ -166,6 +166,6 @@ mod tests {
             assert!(matches!(error, StoreError::NotADataFolder { .. }), "{text:?}: {error}");
         }
         fs::write(temp.path().join(FILE), format!("{first}\n7 away c t - -\n")).unwrap();
-        assert!(DataFolder::open(temp.path(), 1, [7; 32]).unwrap().is_away(RealmId(7)));
+        assert!(DataFolder::open(temp.path(), 1, [7; 32]).unwrap().is_not_served(RealmId(7)));
     }
 }

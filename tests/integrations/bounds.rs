@@ -10,8 +10,8 @@ use model::job::TaskKind;
 use serde_json::json;
 
 /// The limits of `actors::outbox::schedule`.
-const KIND_UNDER_WAY_MAX: usize = 16;
-const LANE_UNDER_WAY_MAX: usize = 4;
+const KIND_IN_PROGRESS_MAX: usize = 16;
+const DESTINATION_IN_PROGRESS_MAX: usize = 4;
 
 fn waiting(t: &TestServer, kind: TaskKind) -> usize {
     t.waiting_jobs(kind)
@@ -38,10 +38,10 @@ async fn hanging_mail_server_gets_at_most_four_connections() {
     let none = json!([]);
     let params: Params<'_> = &[("invitee_emails", &addresses.join(",")), ("stream_ids", &none)];
     iago.post("/invites", params).ok().await;
-    smtp.wait_for_connections(LANE_UNDER_WAY_MAX).await;
+    smtp.wait_for_connections(DESTINATION_IN_PROGRESS_MAX).await;
     chat(&iago, &hamlet).await;
-    assert_eq!(t.realm().under_way(), LANE_UNDER_WAY_MAX);
-    assert_eq!(smtp.connections(), LANE_UNDER_WAY_MAX);
+    assert_eq!(t.realm().deliveries_in_progress(), DESTINATION_IN_PROGRESS_MAX);
+    assert_eq!(smtp.connections(), DESTINATION_IN_PROGRESS_MAX);
     let (count, failed) = jobs(&t);
     assert!(count >= 300 && failed.is_empty(), "{count} {failed:?}");
 }
@@ -67,11 +67,11 @@ async fn hanging_webhooks_get_at_most_sixteen_requests() {
             hamlet.send_direct(&[bot], &format!("question {number}")).await;
         }
     }
-    for _ in 0..KIND_UNDER_WAY_MAX {
+    for _ in 0..KIND_IN_PROGRESS_MAX {
         service.next_request().await;
     }
     chat(&iago, &hamlet).await;
-    assert_eq!(t.realm().under_way(), KIND_UNDER_WAY_MAX);
+    assert_eq!(t.realm().deliveries_in_progress(), KIND_IN_PROGRESS_MAX);
     assert_eq!(service.take_received().len(), 0, "no further request was sent");
     assert_eq!(waiting(&t, TaskKind::Webhook), 240, "and nothing is lost");
 }
@@ -91,12 +91,12 @@ async fn hanging_push_service_gets_at_most_four_requests() {
     for number in 0..300 {
         iago.send_direct(&[&hamlet], &format!("number {number}")).await;
     }
-    for _ in 0..LANE_UNDER_WAY_MAX {
+    for _ in 0..DESTINATION_IN_PROGRESS_MAX {
         service.next_request().await;
     }
     chat(&iago, &hamlet).await;
-    assert_eq!(t.realm().under_way(), LANE_UNDER_WAY_MAX);
+    assert_eq!(t.realm().deliveries_in_progress(), DESTINATION_IN_PROGRESS_MAX);
     assert_eq!(service.take_received().len(), 0, "no further request was sent");
     let waiting = waiting(&t, TaskKind::Push);
-    assert!((LANE_UNDER_WAY_MAX..=350).contains(&waiting), "{waiting}");
+    assert!((DESTINATION_IN_PROGRESS_MAX..=350).contains(&waiting), "{waiting}");
 }

@@ -38,7 +38,7 @@ pub fn find_account<'d>(dir: &'d Directory, by: &User, id: UserId) -> Result<&'d
 
 /// Administrators may change every account, users those of their bots. No one may change a bot above their own role.
 /// `InsufficientPermission`; as `check_rank`.
-pub fn check_may_administer(by: &User, about: &User) -> Result<(), RuleError> {
+fn check_may_administer(by: &User, about: &User) -> Result<(), RuleError> {
     if !by.is_administrator() && about.owner() != Some(by.id) {
         return Err(RuleError::InsufficientPermission);
     }
@@ -46,7 +46,7 @@ pub fn check_may_administer(by: &User, about: &User) -> Result<(), RuleError> {
 }
 
 /// Whether the user is the only active owner of the organization.
-pub fn is_only_owner(dir: &Directory, user: &User) -> bool {
+fn is_only_owner(dir: &Directory, user: &User) -> bool {
     let is_owner = |user: &User| user.role == Role::Owner && user.is_active && !user.is_bot();
     is_owner(user) && !dir.users().any(|other| other.id != user.id && is_owner(other))
 }

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 /// Longest name of a domain, in bytes (RFC 1035).
 const DOMAIN_BYTES_MAX: usize = 255;
 /// Domains of one organization.
-pub const DOMAINS_MAX: usize = 500;
+const DOMAINS_MAX: usize = 500;
 
 /// Refuses an address that the organization does not accept. `email` is a well-formed address. An organization that is
 /// restricted to its domains and has none accepts every address.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 pub const ALERT_WORD_LENGTH_MAX: usize = 100;
 
 /// Words of one user; each message is searched for all of them.
-pub const ALERT_WORDS_MAX: usize = 1000;
+const ALERT_WORDS_MAX: usize = 1000;
 
 /// Appends words. Words are equal ignoring case and surrounding white space; the first spelling is stored.
 /// `TooManyAlertWords`.

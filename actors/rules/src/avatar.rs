@@ -12,7 +12,7 @@ use model::picture::RealmPicture;
 use model::{Directory, RealmId, SettingValue, User};
 
 /// Path prefix of uploaded and drawn pictures.
-pub const PICTURES_PATH: &str = "/user_avatars/";
+const PICTURES_PATH: &str = "/user_avatars/";
 
 /// Suffix of the stem of a larger picture's file name. Clients compute the URL of one picture from the other.
 pub const MEDIUM_SUFFIX: &str = "-medium";

@@ -4,13 +4,13 @@ use crate::error::{PersonalError, RuleError};
 use model::{Directory, UserId};
 
 /// Characters of keys and values that one account may store.
-pub const STORAGE_LENGTH_MAX: usize = 1_000_000;
+const STORAGE_LENGTH_MAX: usize = 1_000_000;
 /// Entries that one account may store.
-pub const STORAGE_ENTRIES_MAX: usize = 10_000;
+const STORAGE_ENTRIES_MAX: usize = 10_000;
 /// Maximum length of a key, in code points.
-pub const STORAGE_KEY_LENGTH_MAX: usize = 1000;
+const STORAGE_KEY_LENGTH_MAX: usize = 1000;
 /// Bytes that all accounts of an organization may store.
-pub const REALM_STORAGE_BYTES_MAX: usize = 64 << 20;
+const REALM_STORAGE_BYTES_MAX: usize = 64 << 20;
 
 /// The entries that differ from what the account has stored.
 ///

@@ -24,7 +24,7 @@ const URL_BYTES_MAX: usize = 2048;
 /// Longest name of a service, in code points.
 const SERVICE_NAME_LENGTH_MAX: usize = 100;
 /// Bots per owner, deactivated ones included: accounts are never deleted.
-pub const BOTS_OF_OWNER_MAX: usize = 500;
+const BOTS_OF_OWNER_MAX: usize = 500;
 /// The setting of accounts that may create others (see POST /users).
 const CAN_CREATE_USERS: &str = "can_create_users";
 

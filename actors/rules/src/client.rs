@@ -2,9 +2,9 @@
 //! decides whether they are read by their sender.
 
 /// Maximum stored length of a name, in characters.
-pub const CLIENT_NAME_LENGTH_MAX: usize = 30;
+const CLIENT_NAME_LENGTH_MAX: usize = 30;
 /// The name of a client that sends none.
-pub const CLIENT_UNSPECIFIED: &str = "Unspecified";
+const CLIENT_UNSPECIFIED: &str = "Unspecified";
 
 /// Interactive clients: what their users send is marked as read.
 const READING_CLIENTS: [&str; 11] = [

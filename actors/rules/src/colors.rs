@@ -3,7 +3,7 @@
 use crate::error::RuleError;
 
 /// Colors for new subscriptions, in the order in which they are used.
-pub const PALETTE: [&str; 24] = [
+const PALETTE: [&str; 24] = [
     "#76ce90", "#fae589", "#a6c7e5", "#e79ab5", "#bfd56f", "#f4ae55", "#b0a5fd", "#addfe5", "#f5ce6e",
     "#c2726a", "#94c849", "#bd86e5", "#ee7e4a", "#a6dcbf", "#7fb8d6", "#d98cc9", "#cdb57a", "#6fc4b8",
     "#e0a58c", "#9db36b", "#8f9ee0", "#d6708f", "#b7a2a8", "#5faad0",

@@ -12,7 +12,7 @@ use model::{Directory, RealmId, User};
 use std::sync::Arc;
 
 /// Emoji of one organization, including deactivated ones: clients receive all of them.
-pub const EMOJI_MAX: usize = 5000;
+const EMOJI_MAX: usize = 5000;
 
 /// The name to store of a name as sent, with underscores for spaces: `EmojiNameMissing`, `EmojiNameCharacters`,
 /// `EmojiNameEnd`, `TooLong`.

@@ -14,7 +14,7 @@ pub const GROUP_NAME_LENGTH_MAX: usize = 60;
 /// Groups that an organization may have.
 pub const GROUPS_MAX: usize = 100;
 /// Channels that a group may have.
-pub const CHANNELS_OF_GROUP_MAX: usize = 500;
+const CHANNELS_OF_GROUP_MAX: usize = 500;
 
 /// The requested change; ids, names and descriptions as sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ fn find(groups: &Groups, id: i64) -> Result<usize, DefaultGroupError> {
 /// The name of a new group, or of the one at a position.
 fn check_name(groups: &Groups, raw: &str, position: Option<usize>) -> Result<String, DefaultGroupError> {
     let name = text::strip(raw);
-    if name.is_empty() || text::bad_character(name).is_some() {
+    if name.is_empty() || text::forbidden_character(name).is_some() {
         return Err(DefaultGroupError::InvalidName { name: raw.to_owned() });
     }
     if name.chars().count() > GROUP_NAME_LENGTH_MAX {

@@ -6,14 +6,14 @@ use model::export::{ExportStatus, RealmExport, RequestedExport};
 use model::{Directory, Listed, Role, Timestamp, User};
 
 /// Exports of an organization within a week.
-pub const EXPORTS_WEEKLY_MAX: usize = 5;
+const EXPORTS_WEEKLY_MAX: usize = 5;
 const WEEK_MILLIS: u64 = 7 * 24 * 3600 * 1000;
 /// Messages of an organization that is exported by request.
-pub const EXPORT_MESSAGES_MAX: u64 = 250_000;
+const EXPORT_MESSAGES_MAX: u64 = 250_000;
 /// Bytes of the uploaded files of such an organization.
-pub const EXPORT_UPLOAD_BYTES_MAX: u64 = 10 << 30;
+const EXPORT_UPLOAD_BYTES_MAX: u64 = 10 << 30;
 /// Exports that are listed; beyond it the oldest one without a file is forgotten.
-pub const EXPORTS_LISTED_MAX: usize = 100;
+const EXPORTS_LISTED_MAX: usize = 100;
 /// The value of `email_address_visibility` with which an address is not exported.
 const HIDDEN: i64 = 4;
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Longest folder name, in code points.
-pub const FOLDER_NAME_LENGTH_MAX: usize = 60;
+const FOLDER_NAME_LENGTH_MAX: usize = 60;
 
 /// The name to store of a folder name as sent. Names are unique ignoring case; `others` are the names of the other
 /// folders, including archived ones.
@@ -25,7 +25,7 @@ pub fn check_folder_name(
     if name.is_empty() {
         return Err(RuleError::FolderNameEmpty);
     }
-    if let Some(position) = text::bad_character(name) {
+    if let Some(position) = text::forbidden_character(name) {
         return Err(RuleError::FolderNameCharacter { position });
     }
     let key = name.to_lowercase();

@@ -55,7 +55,7 @@ pub fn parse_group_name(raw: &str) -> Result<&str, RuleError> {
 }
 
 /// Whether a group (none: a new one) may have a parsed name. Names of deactivated groups are taken as well.
-pub fn check_group_name_free(dir: &Directory, name: &str, group: Option<GroupId>) -> Result<(), RuleError> {
+fn check_group_name_free(dir: &Directory, name: &str, group: Option<GroupId>) -> Result<(), RuleError> {
     match dir.group_by_name(name) {
         Some(taken) if Some(taken.id) != group => {
             Err(GroupError::AlreadyExists { name: name.to_owned() }.into())

@@ -341,7 +341,7 @@ fn check_open(invitation: &Invitation, now: Timestamp) -> Result<(), InvitationE
 
 /// An invitation restricted to what its inviter could still grant. None if the inviter is deactivated, is a guest, or could
 /// no longer invite to this role.
-pub fn still_given(dir: &Directory, invitation: &Invitation) -> Option<Invitation> {
+pub fn still_grantable(dir: &Directory, invitation: &Invitation) -> Option<Invitation> {
     let inviter = dir.user(invitation.inviter).filter(|inviter| inviter.is_active && !inviter.is_guest())?;
     let permission = match invitation.is_reusable() {
         true => RealmPermission::CreateMultiuseInvite,
@@ -361,19 +361,19 @@ pub fn still_given(dir: &Directory, invitation: &Invitation) -> Option<Invitatio
     Some(given)
 }
 
-/// An open invitation, as restricted by [`still_given`]; `Revoked` if its inviter could no longer send it.
+/// An open invitation, as restricted by [`still_grantable`]; `Revoked` if its inviter could no longer send it.
 pub fn open_invitation(
     dir: &Directory,
     invitation: &Invitation,
     now: Timestamp,
 ) -> Result<Invitation, InvitationEnd> {
     check_open(invitation, now)?;
-    still_given(dir, invitation).ok_or(InvitationEnd::Revoked)
+    still_grantable(dir, invitation).ok_or(InvitationEnd::Revoked)
 }
 
 /// Pending invitations that their inviter could no longer send, for the frame that takes the permission away.
 pub fn overreaching_invitations(dir: &Directory, inviter: UserId) -> Vec<InvitationId> {
-    pending_of(dir, inviter).filter(|one| still_given(dir, one).is_none()).map(|one| one.id).collect()
+    pending_of(dir, inviter).filter(|one| still_grantable(dir, one).is_none()).map(|one| one.id).collect()
 }
 
 /// Pending invitations, expired ones included, for an address that now has an account, except the accepted one.

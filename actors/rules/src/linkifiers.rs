@@ -6,7 +6,7 @@ use model::{LinkifierRecord, Listed};
 use regex_syntax::ast::ErrorKind;
 
 /// Linkifiers of one organization: each is tried on every message.
-pub const LINKIFIERS_MAX: usize = 200;
+const LINKIFIERS_MAX: usize = 200;
 /// Longest pattern and longest template, in characters.
 const TEXT_CHARS_MAX: usize = 1000;
 

@@ -35,7 +35,7 @@ pub fn parse_channel_name(raw: &str) -> Result<&str, RuleError> {
     if name.chars().count() > CHANNEL_NAME_LENGTH_MAX {
         return Err(RuleError::ChannelNameTooLong);
     }
-    match text::bad_character(name) {
+    match text::forbidden_character(name) {
         Some(position) => Err(RuleError::ChannelNameCharacter { position }),
         None => Ok(name),
     }

@@ -18,7 +18,7 @@ const BUILT_IN: [&str; 7] = [
 /// Maximum number of views of one user.
 pub const VIEWS_MAX: usize = 1000;
 /// Longest fragment and name, in code points; clients need less for the longest narrow.
-pub const VIEW_LENGTH_MAX: usize = 4096;
+const VIEW_LENGTH_MAX: usize = 4096;
 
 /// A fragment as sent → the fragment to store. `Blank`, `TooLong`.
 pub fn parse_fragment(raw: &str) -> Result<&str, RuleError> {

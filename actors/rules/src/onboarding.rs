@@ -17,7 +17,7 @@ const fn notice(name: &'static str) -> OnboardingStep {
 
 /// All steps, in the order in which clients receive them. `navigation_tour_video` is not among them, because this server
 /// offers no video.
-pub const ONBOARDING_STEPS: [OnboardingStep; 9] = [
+const ONBOARDING_STEPS: [OnboardingStep; 9] = [
     notice("visibility_policy_banner"),
     notice("intro_inbox_view_modal"),
     notice("intro_recent_view_modal"),

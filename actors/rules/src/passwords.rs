@@ -7,7 +7,7 @@ pub const PASSWORD_LENGTH_MIN: usize = 6;
 pub const PASSWORD_LENGTH_MAX: usize = 100;
 
 /// Minimum number of guesses of an attacker, as estimated by `zxcvbn`.
-pub const PASSWORD_GUESSES_MIN: u64 = 10_000;
+const PASSWORD_GUESSES_MIN: u64 = 10_000;
 
 /// Whether a password is strong enough: of permitted length, and hard to guess even with `known` (address and name of its
 /// owner). Takes about a millisecond.

@@ -6,7 +6,7 @@ use crate::markdown::template_variables;
 use model::{Listed, Playground};
 
 /// Maximum number of playgrounds of an organization.
-pub const PLAYGROUNDS_MAX: usize = 500;
+const PLAYGROUNDS_MAX: usize = 500;
 /// Longest name, in characters.
 const NAME_CHARS_MAX: usize = 200;
 /// Longest name of a language, in characters.

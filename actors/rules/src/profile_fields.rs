@@ -14,11 +14,11 @@ use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashSet};
 
 /// Longest name of a field, in code points.
-pub const FIELD_NAME_LENGTH_MAX: usize = 40;
+const FIELD_NAME_LENGTH_MAX: usize = 40;
 /// Longest hint, in code points.
-pub const FIELD_HINT_LENGTH_MAX: usize = 80;
+const FIELD_HINT_LENGTH_MAX: usize = 80;
 /// Maximum number of fields in the summary of profiles.
-pub const SUMMARY_FIELDS_MAX: usize = 2;
+const SUMMARY_FIELDS_MAX: usize = 2;
 /// Maximum number of fields in an organization.
 pub const FIELDS_MAX: usize = 100;
 /// Known external accounts: subtype, name, hint.

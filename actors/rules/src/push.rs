@@ -4,9 +4,9 @@ use crate::error::{PushError, RuleError};
 use model::push::PushTokenKind;
 
 /// Longest token, in characters.
-pub const TOKEN_LENGTH_MAX: usize = 4096;
+const TOKEN_LENGTH_MAX: usize = 4096;
 /// Longest encrypted registration and key name, in characters.
-pub const REGISTRATION_LENGTH_MAX: usize = 4096;
+const REGISTRATION_LENGTH_MAX: usize = 4096;
 /// Maximum number of a user's devices of one kind. A further one replaces the oldest, whose app registers again when it is
 /// opened.
 pub const PHONES_MAX: usize = 32;

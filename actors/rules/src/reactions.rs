@@ -7,9 +7,9 @@ use crate::error::{EmojiError, RuleError};
 use model::{Message, Reaction, UserId};
 
 /// Maximum number of reactions of one user to one message.
-pub const REACTIONS_PER_USER_MAX: usize = 100;
+const REACTIONS_PER_USER_MAX: usize = 100;
 /// Maximum number of reactions to one message; a fetched message has all of them.
-pub const REACTIONS_MAX: usize = 20_000;
+const REACTIONS_MAX: usize = 20_000;
 
 /// The extra emoji of Zulip; its code is its name.
 const EXTRA_EMOJI: &str = "zulip";

@@ -7,7 +7,7 @@ use crate::text::strip;
 /// So many snippets one account may have.
 pub const SNIPPETS_MAX: usize = 1000;
 /// Longest title of a snippet, in code points.
-pub const SNIPPET_TITLE_LENGTH_MAX: usize = 60;
+const SNIPPET_TITLE_LENGTH_MAX: usize = 60;
 /// Bytes of all texts of one kind that one account may store.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
 

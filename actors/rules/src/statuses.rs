@@ -7,7 +7,7 @@ use crate::text::strip;
 use model::{StatusEmoji, UserStatus};
 
 /// Longest text, in code points.
-pub const STATUS_LENGTH_MAX: usize = 60;
+const STATUS_LENGTH_MAX: usize = 60;
 
 /// The parameters as sent; missing ones leave that part of the status unchanged.
 #[derive(Clone, Copy, Debug, Default)]

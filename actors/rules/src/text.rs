@@ -16,17 +16,17 @@ pub fn strip(text: &str) -> &str {
 }
 
 /// The 1-based position, in code points, of the first control character or non-character.
-pub(crate) fn bad_character(text: &str) -> Option<usize> {
-    text.chars().position(is_bad).map(|index| index + 1)
+pub(crate) fn forbidden_character(text: &str) -> Option<usize> {
+    text.chars().position(is_forbidden).map(|index| index + 1)
 }
 
 /// The text without control characters and non-characters.
-pub fn without_bad_characters(text: &str) -> String {
-    text.chars().filter(|character| !is_bad(*character)).collect()
+pub fn without_forbidden_characters(text: &str) -> String {
+    text.chars().filter(|character| !is_forbidden(*character)).collect()
 }
 
 /// Surrogates are not permitted either, but cannot occur in a Rust string.
-fn is_bad(character: char) -> bool {
+fn is_forbidden(character: char) -> bool {
     let code = character as u32;
     character.is_control() || (0xfdd0..=0xfdef).contains(&code) || code & 0xfffe == 0xfffe
 }
@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn the_66_non_characters_and_controls_are_refused() {
         let non_characters =
-            (0..=0x10ffff).filter_map(char::from_u32).filter(|c| is_bad(*c) && !c.is_control());
+            (0..=0x10ffff).filter_map(char::from_u32).filter(|c| is_forbidden(*c) && !c.is_control());
         assert_eq!(non_characters.count(), 66);
         for (text, position) in [("abc", None), ("a\nb", Some(2)), ("é\u{fffe}", Some(2)), ("\0", Some(1))] {
-            assert_eq!(bad_character(text), position, "{text:?}");
+            assert_eq!(forbidden_character(text), position, "{text:?}");
         }
     }
 

@@ -11,14 +11,14 @@ use model::{Channel, Realm, TopicsPolicy};
 /// Longest topic, in code points.
 pub const TOPIC_LENGTH_MAX: usize = 60;
 /// Another name of the empty topic.
-pub const NO_TOPIC: &str = "(no topic)";
+const NO_TOPIC: &str = "(no topic)";
 /// The prefix of resolved topics.
 pub const RESOLVED_PREFIX: &str = "✔ ";
 
 /// A topic as sent → the topic to store: normalized and truncated. Refuses control characters and non-characters.
 pub fn parse_topic(raw: &str) -> Result<String, RuleError> {
     let topic = normalize_topic(raw);
-    if let Some(position) = text::bad_character(topic) {
+    if let Some(position) = text::forbidden_character(topic) {
         return Err(RuleError::TopicCharacter { position });
     }
     Ok(text::cut(topic, TOPIC_LENGTH_MAX, "..."))

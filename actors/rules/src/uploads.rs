@@ -4,7 +4,7 @@ use crate::error::{RuleError, UploadError};
 use model::{Directory, UserId};
 
 /// Uploaded files that one account may have.
-pub const FILES_OF_ACCOUNT_MAX: usize = 50_000;
+const FILES_OF_ACCOUNT_MAX: usize = 50_000;
 /// Uploaded files that an organization may have.
 pub const FILES_MAX: usize = 1_000_000;
 

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Maximum number of topics for which one account has a policy.
-pub const TOPIC_POLICIES_MAX: usize = 10_000;
+const TOPIC_POLICIES_MAX: usize = 10_000;
 
 /// Whether a topic is muted for a user: by its own policy, or because the channel is.
 pub fn is_muted(is_channel_muted: bool, policy: VisibilityPolicy) -> bool {
@@ -143,7 +143,7 @@ pub struct PolicyMove {
 
 /// The policy of a topic after another one moved into it. A topic without messages gets the policy of the other one; a
 /// topic with messages gets the more visible of the two: followed, unmuted, none, muted.
-pub fn merged_policy(
+fn merged_policy(
     moved: VisibilityPolicy,
     stays: VisibilityPolicy,
     destination_had_messages: bool,

@@ -5,7 +5,7 @@ use model::{Directory, Timestamp, UserId, WebSession, WebSessionKey};
 /// Sessions that one frame ends.
 pub const ENDED_AT_ONCE_MAX: usize = 1_000;
 /// Maximum length of a device's description, in characters.
-pub const DEVICE_LENGTH_MAX: usize = 200;
+const DEVICE_LENGTH_MAX: usize = 200;
 /// Milliseconds after which the use of a session is recorded again.
 const USE_MILLIS: u64 = 3_600_000;
 

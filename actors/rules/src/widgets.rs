@@ -11,11 +11,11 @@ const INDEX_MAX: i64 = 1000;
 /// Maximum number of parts of one message; a fetched message has all of them.
 pub const PARTS_MAX: usize = 10_000;
 /// Maximum number of parts by one user in one message.
-pub const PARTS_PER_USER_MAX: usize = 1_000;
+const PARTS_PER_USER_MAX: usize = 1_000;
 /// Maximum bytes of all parts of one message.
-pub const PARTS_BYTES_MAX: usize = 1024 * 1024;
+const PARTS_BYTES_MAX: usize = 1024 * 1024;
 /// Maximum characters of one part.
-pub const PART_CHARS_MAX: usize = 10_000;
+const PART_CHARS_MAX: usize = 10_000;
 /// The `msg_type` of parts of widgets.
 pub const WIDGET: &str = "widget";
 

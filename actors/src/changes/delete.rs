@@ -34,7 +34,7 @@ impl MessageCommand for DeleteMessage {
     }
 
     /// The requester saw it when the request began.
-    fn gone(&self) -> RuleError {
+    fn missing(&self) -> RuleError {
         EditError::AlreadyDeleted.into()
     }
 

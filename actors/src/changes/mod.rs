@@ -110,7 +110,7 @@ pub trait MessageCommand: Send + Sync + 'static {
     fn message(&self) -> MessageId;
 
     /// The error when the message does not exist (any more).
-    fn gone(&self) -> RuleError {
+    fn missing(&self) -> RuleError {
         RuleError::InvalidMessage
     }
 
@@ -132,7 +132,7 @@ impl<C: MessageCommand> ChangeCommand for C {
             return Ok(Decision::Retry);
         }
         let own = if is_here { context.realm.own_record_in(view, id)? } else { None };
-        let own = own.ok_or_else(|| self.gone())?;
+        let own = own.ok_or_else(|| self.missing())?;
         context.target = Some(own.clone());
         self.decide_on(context, &Target { message: view.compose(&own), own })
     }

@@ -120,7 +120,7 @@ fn run(server: &Weak<Server>, cluster: &Arc<Cluster>, bases: &Path, is_stopping:
             continue;
         };
         is_marked = is_marked || cluster.write_marker(store);
-        server.keep_shared(cluster, (store, &pace), &mut known);
+        server.maintain_shared_files(cluster, (store, &pace), &mut known);
     }
 }
 
@@ -138,7 +138,7 @@ impl Server {
     }
 
     /// Does what is due for each organization that this node owns.
-    fn keep_shared(
+    fn maintain_shared_files(
         &self,
         cluster: &Cluster,
         (store, pace): (&SharedStore, &Pace),
@@ -159,7 +159,7 @@ impl Server {
             if !may_write || !cluster.is_ready() || !entry.may_try() {
                 continue;
             }
-            match self.keep_one(cluster, (store, pace), realm, entry) {
+            match self.maintain_shared_files_of(cluster, (store, pace), realm, entry) {
                 Ok(()) => entry.failed = None,
                 Err(error) => {
                     entry.failed = Some(Instant::now());
@@ -170,7 +170,7 @@ impl Server {
         }
     }
 
-    fn keep_one(
+    fn maintain_shared_files_of(
         &self,
         cluster: &Cluster,
         (store, pace): (&SharedStore, &Pace),

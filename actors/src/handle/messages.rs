@@ -37,7 +37,7 @@ impl RealmHandle {
     /// Executes a command about one message in the actor of its channel or conversation. Durable when this returns.
     ///
     /// # Errors
-    /// What the command refuses; its `gone` error when the message does not exist (any more); `TooLarge` when the change
+    /// What the command refuses; its `missing` error when the message does not exist (any more); `TooLarge` when the change
     /// does not fit into one frame.
     pub async fn change<C: MessageCommand>(&self, command: C) -> Result<C::Outcome, DomainError> {
         let command = Arc::new(command);
@@ -45,7 +45,7 @@ impl RealmHandle {
             let place = self.read(|view| view.place_of(command.message()));
             let shared = command.clone();
             let routed = match place {
-                None => return Err(command.gone().into()),
+                None => return Err(command.missing().into()),
                 Some(Location::Topic(channel, _)) => {
                     let actor = self.channel(channel).await?;
                     ask(&actor, |answer| Change { command: shared, answer }).await?

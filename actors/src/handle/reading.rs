@@ -55,8 +55,8 @@ impl RealmHandle {
     }
 
     /// How many deliveries of the outbox are in progress.
-    pub fn under_way(&self) -> usize {
-        self.shared.outbox.under_way()
+    pub fn deliveries_in_progress(&self) -> usize {
+        self.shared.outbox.in_progress()
     }
 
     /// Whether tasks of a kind can be delivered, as the server is configured.

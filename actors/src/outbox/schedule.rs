@@ -5,9 +5,9 @@ use model::{JobId, Timestamp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Maximum number of concurrent deliveries of one kind.
-const KIND_UNDER_WAY_MAX: usize = 16;
+const KIND_IN_PROGRESS_MAX: usize = 16;
 /// Maximum number of concurrent deliveries to one destination; one while the last attempt failed.
-const LANE_UNDER_WAY_MAX: usize = 4;
+const DESTINATION_IN_PROGRESS_MAX: usize = 4;
 
 /// Delay after the first failure, in milliseconds.
 const FIRST_WAIT_MILLIS: u64 = 2_000;
@@ -28,7 +28,7 @@ struct Known {
 #[derive(Debug, Default)]
 struct DestinationQueue {
     waiting: BTreeSet<(Timestamp, JobId)>,
-    under_way: usize,
+    in_progress: usize,
     is_failing: bool,
 }
 
@@ -37,7 +37,7 @@ struct DestinationQueue {
 pub(super) struct Schedule {
     jobs: HashMap<JobId, Known>,
     queues: BTreeMap<TaskDestination, DestinationQueue>,
-    under_way: BTreeMap<TaskKind, usize>,
+    in_progress: BTreeMap<TaskKind, usize>,
 }
 
 impl Schedule {
@@ -53,9 +53,9 @@ impl Schedule {
     /// The job to begin now, with the number of the attempt; `None` if no job is due, or all due ones wait for others.
     pub fn begin(&mut self, now: Timestamp) -> Option<(JobId, u32)> {
         let has_room = |destination: &TaskDestination, queue: &DestinationQueue| {
-            let max = if queue.is_failing { 1 } else { LANE_UNDER_WAY_MAX };
-            let of_kind = self.under_way.get(&destination.kind).copied().unwrap_or_default();
-            queue.under_way < max && of_kind < KIND_UNDER_WAY_MAX
+            let max = if queue.is_failing { 1 } else { DESTINATION_IN_PROGRESS_MAX };
+            let of_kind = self.in_progress.get(&destination.kind).copied().unwrap_or_default();
+            queue.in_progress < max && of_kind < KIND_IN_PROGRESS_MAX
         };
         let open = self.queues.iter().filter(|(destination, queue)| has_room(destination, queue));
         let next =
@@ -66,8 +66,8 @@ impl Schedule {
         }
         let queue = self.queues.get_mut(&destination)?;
         queue.waiting.remove(&(due, id));
-        queue.under_way += 1;
-        *self.under_way.entry(destination.kind).or_default() += 1;
+        queue.in_progress += 1;
+        *self.in_progress.entry(destination.kind).or_default() += 1;
         let known = self.jobs.get_mut(&id)?;
         known.due = None;
         known.tries += 1;
@@ -95,7 +95,7 @@ impl Schedule {
                 if let Some(queue) = self.queues.get_mut(&known.destination) {
                     queue.waiting.remove(&(due, id));
                 }
-                self.tidy(known.destination);
+                self.remove_if_unused(known.destination);
             }
         }
     }
@@ -106,24 +106,27 @@ impl Schedule {
     }
 
     /// Number of deliveries in progress.
-    pub fn under_way(&self) -> usize {
-        self.under_way.values().sum()
+    pub fn in_progress(&self) -> usize {
+        self.in_progress.values().sum()
     }
 
     fn leave(&mut self, destination: TaskDestination, change: impl FnOnce(&mut DestinationQueue)) {
-        if let Some(count) = self.under_way.get_mut(&destination.kind) {
+        if let Some(count) = self.in_progress.get_mut(&destination.kind) {
             *count = count.saturating_sub(1);
         }
         if let Some(queue) = self.queues.get_mut(&destination) {
-            queue.under_way = queue.under_way.saturating_sub(1);
+            queue.in_progress = queue.in_progress.saturating_sub(1);
             change(queue);
         }
-        self.tidy(destination);
+        self.remove_if_unused(destination);
     }
 
     /// Removes a destination without jobs.
-    fn tidy(&mut self, destination: TaskDestination) {
-        if self.queues.get(&destination).is_some_and(|queue| queue.under_way == 0 && queue.waiting.is_empty())
+    fn remove_if_unused(&mut self, destination: TaskDestination) {
+        if self
+            .queues
+            .get(&destination)
+            .is_some_and(|queue| queue.in_progress == 0 && queue.waiting.is_empty())
         {
             self.queues.remove(&destination);
         }
@@ -180,7 +183,7 @@ mod tests {
         assert_eq!(begin_all(&mut schedule, 99), [] as [u64; 0], "what ended while it waited is not begun");
         schedule.end(JobId(2), true);
         schedule.end(JobId(3), true);
-        assert!(schedule.jobs.is_empty() && schedule.queues.is_empty() && schedule.under_way() == 0);
+        assert!(schedule.jobs.is_empty() && schedule.queues.is_empty() && schedule.in_progress() == 0);
     }
 
     #[test]
@@ -200,7 +203,7 @@ mod tests {
         }
         schedule.add(JobId(2_000), MAIL, Timestamp(5));
         let begun = begin_all(&mut schedule, 10);
-        assert_eq!(begun.len(), KIND_UNDER_WAY_MAX - 1 + 1, "the kind's room, and the mail");
+        assert_eq!(begun.len(), KIND_IN_PROGRESS_MAX - 1 + 1, "the kind's room, and the mail");
         assert!(begun.contains(&2_000));
         schedule.end(JobId(5), true);
         for id in begun {

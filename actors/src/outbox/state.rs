@@ -13,7 +13,7 @@ pub(crate) struct Outbox {
     supported: Vec<TaskKind>,
     pub(super) woken: Notify,
     is_stopping: AtomicBool,
-    under_way: AtomicUsize,
+    in_progress: AtomicUsize,
     pub(crate) attempts: Attempts,
 }
 
@@ -30,12 +30,12 @@ impl Outbox {
     }
 
     /// Number of deliveries in progress; all other jobs are stored rows.
-    pub fn under_way(&self) -> usize {
-        self.under_way.load(Ordering::SeqCst)
+    pub fn in_progress(&self) -> usize {
+        self.in_progress.load(Ordering::SeqCst)
     }
 
-    pub(super) fn set_under_way(&self, count: usize) {
-        self.under_way.store(count, Ordering::SeqCst);
+    pub(super) fn set_in_progress(&self, count: usize) {
+        self.in_progress.store(count, Ordering::SeqCst);
     }
 
     /// Wakes the worker.

@@ -111,7 +111,7 @@ impl Worker {
     fn next(&self, now: Timestamp) -> Option<(JobId, u32)> {
         let mut schedule = self.schedule.borrow_mut();
         let next = schedule.begin(now);
-        self.realm.outbox.set_under_way(schedule.under_way());
+        self.realm.outbox.set_in_progress(schedule.in_progress());
         next
     }
 
@@ -130,7 +130,7 @@ impl Worker {
     fn change(&self, change: impl FnOnce(&mut Schedule)) {
         let mut schedule = self.schedule.borrow_mut();
         change(&mut schedule);
-        self.realm.outbox.set_under_way(schedule.under_way());
+        self.realm.outbox.set_in_progress(schedule.in_progress());
         drop(schedule);
         self.realm.outbox.wake();
     }
@@ -198,7 +198,7 @@ fn count(job: &Job, outcome: &'static str) {
 pub(crate) async fn stop(realms: &[RealmHandle]) {
     realms.iter().for_each(|realm| realm.shared.outbox.begin_stop());
     let deadline = tokio::time::Instant::now() + Duration::from_millis(STOP_MILLIS_MAX);
-    while realms.iter().any(|realm| realm.shared.outbox.under_way() > 0)
+    while realms.iter().any(|realm| realm.shared.outbox.in_progress() > 0)
         && tokio::time::Instant::now() < deadline
     {
         tokio::time::sleep(Duration::from_millis(10)).await;

@@ -133,7 +133,7 @@ impl MessageParts {
             let asker = asker.and_then(|id| view.directory.user(id)).map(|user| &**user);
             match view.progress.sequence == self.decided {
                 true => MessageSnapshot::take(view, asker, ids),
-                false => MessageSnapshot::take(view, asker, &still_shown(view, asker, ids)),
+                false => MessageSnapshot::take(view, asker, &still_readable(view, asker, ids)),
             }
         });
         self.done = until;
@@ -142,7 +142,7 @@ impl MessageParts {
 }
 
 /// Those of some messages (ascending) that may be read where they are now, or are in the asker's own history.
-pub(super) fn still_shown(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Vec<MessageId> {
+pub(super) fn still_readable(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Vec<MessageId> {
     let Some(asker) = asker else {
         return ids.iter().copied().filter(|id| locate(view, None, *id).is_some()).collect();
     };

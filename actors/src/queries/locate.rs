@@ -3,7 +3,7 @@
 use model::{MessageId, User};
 use roaring::RoaringBitmap;
 use rules::narrow::Conversation;
-use rules::permissions::message::{ConversationId, can_anybody_read, can_read};
+use rules::permissions::message::{ConversationId, can_read, is_publicly_readable};
 use storage::View;
 use storage::view::Location;
 
@@ -13,7 +13,7 @@ pub fn may_read(view: &View, asker: Option<&User>, conversation_id: Conversation
         Some(asker) => {
             can_read(&view.directory, asker, conversation_id, || view.has_at(asker.id, conversation_id, id))
         }
-        None => can_anybody_read(&view.directory, conversation_id),
+        None => is_publicly_readable(&view.directory, conversation_id),
     }
 }
 

@@ -7,7 +7,7 @@ use rules::visibility::is_muted;
 use storage::View;
 
 /// Maximum number of listed unread messages.
-pub const UNREAD_MAX: u64 = 50_000;
+const UNREAD_MAX: u64 = 50_000;
 
 /// Unread messages of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]

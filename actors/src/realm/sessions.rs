@@ -6,7 +6,7 @@ use crate::error::DomainError;
 use crate::fanout::{Fanout, Listener};
 use crate::session::{
     HolderBytes, Queue, QueueStatus, Queues, Session, SessionOptions, SessionRequest,
-    hears_all_public_channels,
+    receives_all_public_channels,
 };
 use crate::shard::{Sequencer, SerialActor};
 use crate::shared::RealmShared;
@@ -186,7 +186,7 @@ pub(super) fn start_session(
     let narrow = EventNarrow::parse(&record.options.narrow).ok().filter(|narrow| !narrow.is_empty());
     let (id, user, kinds) = (record.id.clone(), record.user, record.options.kinds);
     let all_public_channels =
-        hears_all_public_channels(&record.options) && kinds.contains(EventKind::Message);
+        receives_all_public_channels(&record.options) && kinds.contains(EventKind::Message);
     let (holders, status) = (fanout.holders_of(user), Arc::new(QueueStatus::default()));
     let queue = queue.charged(holders.clone(), status.clone());
     let options =

@@ -11,7 +11,7 @@ use storage::View;
 
 /// Removes the key and tokens of a bot that has another owner now, since the event with them is for its owner at that time.
 /// Users get the settings of now, which decide who sees their addresses when the event is encoded.
-pub(super) fn withhold(view: &View, body: &mut EventBody, audience: &Audience) {
+pub(super) fn redact_secrets(view: &View, body: &mut EventBody, audience: &Audience) {
     let is_owners = |bot: UserId| match audience {
         Audience::Users(users) => view.directory.bot_owner(bot).is_some_and(|owner| users[..] == [owner]),
         _ => false,

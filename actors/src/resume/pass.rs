@@ -8,7 +8,7 @@
 //!
 //! The view is locked for one frame at a time, so that writers wait no longer.
 
-use super::access::{may_know, withhold};
+use super::access::{may_know, redact_secrets};
 use crate::announce::{self, Replay};
 use crate::error::DomainError;
 use crate::fanout;
@@ -279,7 +279,7 @@ impl Pass {
         audience: &Audience,
     ) {
         let limits = self.realm.queue_limits;
-        withhold(view, &mut event.body, audience);
+        redact_secrets(view, &mut event.body, audience);
         let event = Arc::new(event);
         let echo = if let Audience::Readers(message) = audience { echoes.get(&message.id) } else { None };
         let mut shared: Option<Arc<Event>> = None;
@@ -350,7 +350,7 @@ fn readers_flags(view: &View, record: &QueueRecord, user: UserId, message: &mode
     }
     let channel = view.directory.channel(message.place.channel()?)?;
     let is_public = !channel.invite_only && !view.directory.user(user)?.is_guest();
-    (crate::session::hears_all_public_channels(&record.options) && is_public).then_some(Flags::NONE)
+    (crate::session::receives_all_public_channels(&record.options) && is_public).then_some(Flags::NONE)
 }
 
 /// The messages that a fact removed from a channel.

@@ -74,7 +74,7 @@ impl Worker {
     /// Sends a message, or records why it cannot be sent. What fails for another reason stays due.
     async fn finish(&self, claimed: &Claimed) {
         let Err(error) = self.send(claimed).await else { return };
-        let error = match lasting_reason(&error) {
+        let error = match permanent_failure(&error) {
             Some(why) => {
                 tracing::info!(user = %claimed.user, id = %claimed.id, why, "a scheduled message was not sent");
                 let command = FailScheduled { user: claimed.user, id: claimed.id, why };
@@ -102,7 +102,7 @@ impl Worker {
 }
 
 /// Why a message can never be sent, as its sender reads it; none: it may be sent later.
-fn lasting_reason(error: &DomainError) -> Option<String> {
+fn permanent_failure(error: &DomainError) -> Option<String> {
     match error {
         DomainError::Rule(rule) => Some(rule.to_string()),
         DomainError::UserDeactivated => Some("Account is deactivated".to_owned()),

@@ -28,7 +28,7 @@ impl Server {
     /// `Storage` when its file cannot be read.
     pub fn unfinished_import(&self) -> Result<Option<UnfinishedImport>, DomainError> {
         let import = unfinished(self.folder.path())?;
-        Ok(import.filter(|import| !self.folder.is_away(import.realm)))
+        Ok(import.filter(|import| !self.folder.is_not_served(import.realm)))
     }
 
     /// Refuses the subdomain of an organization whose import is not finished.

@@ -6,7 +6,7 @@ use rules::narrow::{EventNarrow, NarrowedMessage};
 
 /// Whether a queue also gets messages of public channels that its owner does not subscribe to: all of them, or those that
 /// match its narrow (docs/api/events.md#message).
-pub(crate) fn hears_all_public_channels(options: &QueueOptions) -> bool {
+pub(crate) fn receives_all_public_channels(options: &QueueOptions) -> bool {
     options.all_public_channels || !options.narrow.is_empty()
 }
 

@@ -11,7 +11,7 @@ mod status;
 
 pub use commands::{Poll, PollAnswer, Polled, SessionRequest};
 pub use delivered::Delivered;
-pub(crate) use filter::{accepts, hears_all_public_channels, wants};
+pub(crate) use filter::{accepts, receives_all_public_channels, wants};
 pub use queue::Queue;
 pub use registry::Queues;
 pub use running::{Session, SessionOptions};

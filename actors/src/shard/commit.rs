@@ -30,7 +30,7 @@ thread_local! {
 }
 
 /// Maximum number of frames of a shard that wait for the disk. Beyond it, commands are refused as overloaded.
-pub const PENDING_FRAMES_MAX: usize = 16_384;
+const PENDING_FRAMES_MAX: usize = 16_384;
 
 /// Number of event numbers outside the log that are reserved at once.
 const RESERVED_EVENTS: u64 = 4096;

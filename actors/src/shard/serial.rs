@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum number of waiting commands of an actor. Beyond it, they are refused as overloaded.
-pub const QUEUED_MAX: usize = 4096;
+const QUEUED_MAX: usize = 4096;
 
 /// A command of actor `A`, to be run on it later.
 pub type Command<A> = Box<dyn FnOnce(&mut A, &mut <A as Actor>::Context)>;

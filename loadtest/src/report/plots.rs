@@ -63,7 +63,7 @@ pub fn memory(phases: &[(&str, &PhaseResult)]) -> Option<String> {
 }
 
 /// Lines from 0 upward.
-pub fn over_time(title: &str, below: &str, lines: &[Line]) -> Option<String> {
+fn over_time(title: &str, below: &str, lines: &[Line]) -> Option<String> {
     let right = lines.iter().filter_map(|line| line.points.last()).map(|point| point.0).fold(0.0, f64::max);
     let top = highest(lines.iter().flat_map(|line| &line.points));
     if right <= 0.0 || top <= 0.0 {

@@ -1,6 +1,6 @@
 //! `GET /streams`: the requested channels that the requester may see (docs/api/channels.md#list-channels).
 
-use crate::api::shared::SharedJson;
+use crate::api::encoded_lists::EncodedLists;
 use crate::api::wire::json::push_field;
 use crate::http::admission::Admission;
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params};
@@ -63,14 +63,14 @@ pub async fn list_channels(
     caller: Caller,
     Params(params): Params<ListChannels>,
 ) -> HandlerResult {
-    let shared = admission.app.shared.clone();
+    let shared = admission.app.encoded_lists.clone();
     if caller.realm.directory().channel_count() <= CHANNELS_INLINE_MAX {
         return write_channels(&caller, &params, &shared);
     }
     admission.enter_pages()?.work(move || write_channels(&caller, &params, &shared)).await?
 }
 
-fn write_channels(caller: &Caller, params: &ListChannels, shared: &SharedJson) -> HandlerResult {
+fn write_channels(caller: &Caller, params: &ListChannels, shared: &EncodedLists) -> HandlerResult {
     let snapshot =
         channel_snapshot(&caller.realm, |directory, channel| params.wants(directory, &caller.user, channel));
     let encoded = shared.channels(&snapshot.directory).encode(&snapshot.channels);

@@ -192,7 +192,7 @@ impl Register {
         };
         StateRequest {
             realm,
-            shared: app.shared.clone(),
+            shared: app.encoded_lists.clone(),
             server,
             caller,
             queue: None,

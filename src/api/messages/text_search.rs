@@ -73,7 +73,7 @@ impl NarrowedRequest<'_> {
                 wider *= WIDER;
             }
             if let Some(range) = shown.range {
-                unverified.extend(found.unverified(self.ahead(&found, &range, wider.max(WIDER))?));
+                unverified.extend(found.unverified(self.read_ahead(&found, &range, wider.max(WIDER))?));
                 unverified.sort_unstable();
                 unverified.dedup();
             }
@@ -97,7 +97,7 @@ impl NarrowedRequest<'_> {
     }
 
     /// The messages of a wider range, which are read together.
-    fn ahead(
+    fn read_ahead(
         &self,
         found: &SearchCandidates,
         range: &Range,

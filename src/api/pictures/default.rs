@@ -31,7 +31,7 @@ const COLORS: [[u8; 3]; 10] = [
 ];
 
 /// The picture of a name below `default/`; none if no picture has such a name.
-pub fn drawn(realm: RealmId, name: &str) -> Option<Vec<u8>> {
+pub fn draw(realm: RealmId, name: &str) -> Option<Vec<u8>> {
     let stem = name.strip_suffix(".png")?;
     let (stem, cell) = match stem.strip_suffix(MEDIUM_SUFFIX) {
         Some(stem) => (stem, MEDIUM_CELL),
@@ -101,16 +101,16 @@ mod tests {
     #[test]
     fn pictures_follow_from_the_id_alone() {
         let realm = RealmId(1);
-        let picture = drawn(realm, "10.png").unwrap();
-        assert_eq!(drawn(realm, "10.png").unwrap(), picture);
+        let picture = draw(realm, "10.png").unwrap();
+        assert_eq!(draw(realm, "10.png").unwrap(), picture);
         for other in ["11.png", "10-medium.png", "unknown.png", "realm.png"] {
-            assert_ne!(drawn(realm, other).unwrap(), picture, "{other}");
+            assert_ne!(draw(realm, other).unwrap(), picture, "{other}");
         }
-        assert_ne!(drawn(RealmId(2), "10.png").unwrap(), picture);
+        assert_ne!(draw(RealmId(2), "10.png").unwrap(), picture);
         for none in
             ["10", "10.svg", "010.png", "+1.png", "-1.png", "x.png", "4294967296.png", ".png", "a/1.png"]
         {
-            assert_eq!(drawn(realm, none), None, "{none}");
+            assert_eq!(draw(realm, none), None, "{none}");
         }
     }
 
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn both_sizes_can_be_read() {
         for (name, side) in [("7.png", 112), ("7-medium.png", 448)] {
-            let image = image::load_from_memory(&drawn(RealmId(1), name).unwrap()).unwrap();
+            let image = image::load_from_memory(&draw(RealmId(1), name).unwrap()).unwrap();
             assert_eq!((image.width(), image.height()), (side, side));
         }
     }

@@ -1,6 +1,6 @@
 //! `/realm/emoji`: custom emoji (docs/api/emoji.md#custom-emoji).
 
-use super::{FILE_BYTES_MAX, check_size, keep, made_of, one_file};
+use super::{FILE_BYTES_MAX, check_size, convert_upload, keep, one_file};
 use crate::api::wire::emoji::realm_emoji;
 use crate::http::upload::Upload;
 use crate::http::{App, Caller, HandlerResult, Params, Path, reply_field, reply_ok};
@@ -26,7 +26,7 @@ pub async fn add(app: App, caller: Caller, Path(name): Path<String>, upload: Upl
     let file = one_file(form, "file")?;
     check_emoji_override(&directory, &caller.user, &name)?;
     check_size(&file)?;
-    let made = made_of(&app, &caller, file, images::emoji).await?;
+    let made = convert_upload(&app, &caller, file, images::emoji).await?;
     let word = random_name()?;
     let extension = if made.still.is_some() { "gif" } else { "png" };
     let picture = format!("emoji/images/{word}.{extension}");

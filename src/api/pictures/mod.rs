@@ -37,7 +37,7 @@ fn check_size(file: &UploadedFile) -> Result<(), ApiError> {
 }
 
 /// Converts an upload into the form that is stored, off the HTTP threads.
-async fn made_of<T: Send + 'static>(
+async fn convert_upload<T: Send + 'static>(
     app: &App,
     caller: &Caller,
     file: UploadedFile,
@@ -102,7 +102,7 @@ async fn discard(blobs: &Blobs, names: &[BlobName]) {
 /// # Errors
 /// BAD_IMAGE, or the text for files above the maximum size.
 pub async fn made_avatar(app: &App, caller: &Caller, file: UploadedFile) -> Result<AvatarImages, ApiError> {
-    made_of(app, caller, file, images::avatar).await
+    convert_upload(app, caller, file, images::avatar).await
 }
 
 /// Stores an avatar, if there is one, and executes the command that names its file: if storing fails, nothing is decided.

@@ -1,7 +1,7 @@
 //! `/realm/icon` and `/realm/logo`: the organization's own pictures (docs/api/organization.md#icon-and-logos).
 
 use super::redirect::to;
-use super::{FILE_BYTES_MAX, keep, made_of, one_file};
+use super::{FILE_BYTES_MAX, convert_upload, keep, one_file};
 use crate::http::upload::Upload;
 use crate::http::{
     ApiError, App, Caller, Fields, FromFields, HandlerResult, Params, RawQuery, reply_field, reply_ok,
@@ -37,7 +37,7 @@ async fn set(app: &App, caller: &Caller, which: RealmPicture, picture: Vec<u8>) 
 pub async fn upload_icon(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
     let ignored = form.fields.ignored();
-    let picture = made_of(&app, &caller, one_file(form, "icon")?, images::icon).await?;
+    let picture = convert_upload(&app, &caller, one_file(form, "icon")?, images::icon).await?;
     set(&app, &caller, RealmPicture::Icon, picture).await?;
     Ok(icon_changed(&caller)?.ignoring(ignored))
 }
@@ -59,7 +59,7 @@ pub async fn upload_logo(app: App, caller: Caller, upload: Upload) -> HandlerRes
     let form = upload.read(FILE_BYTES_MAX).await?;
     let which = RealmPicture::from_fields(&form.fields)?;
     let ignored = form.fields.ignored();
-    let picture = made_of(&app, &caller, one_file(form, "logo")?, images::logo).await?;
+    let picture = convert_upload(&app, &caller, one_file(form, "logo")?, images::logo).await?;
     set(&app, &caller, which, picture).await?;
     Ok(reply_ok()?.ignoring(ignored))
 }

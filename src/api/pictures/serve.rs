@@ -2,7 +2,7 @@
 //! URL cannot be guessed.
 
 use super::blob_name;
-use super::default::drawn;
+use super::default::draw;
 use crate::http::reply::ByteStream;
 use crate::http::{ApiError, App, HandlerResult, IfNoneMatch, Path, Realm, Reply};
 use actix_web::http::StatusCode;
@@ -47,7 +47,7 @@ pub async fn serve(
 /// The size and the bytes of a picture; default pictures are drawn.
 async fn content(app: &App, realm: RealmId, file: &str) -> Result<(u64, ByteStream), ApiError> {
     if let Some(name) = file.strip_prefix(DEFAULT_FOLDER) {
-        let bytes = drawn(realm, name).ok_or_else(ApiError::not_found)?;
+        let bytes = draw(realm, name).ok_or_else(ApiError::not_found)?;
         let size = bytes.len() as u64;
         return Ok((size, futures_util::stream::once(async move { Ok(bytes.into()) }).boxed()));
     }

@@ -1,6 +1,6 @@
 //! Lists of subscribers in lists of channels: all, some for large channels, or none.
 
-use crate::api::shared::ChannelSource;
+use crate::api::encoded_lists::ChannelSource;
 use crate::api::wire::channel::SubscriberLists;
 use crate::api::wire::json::{push_field, push_name, push_value};
 use crate::http::{ApiError, Envelope, Fields, FromFields};
@@ -179,7 +179,7 @@ fn with(ids: &[UserId], place: usize, user: UserId) -> Vec<UserId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::shared::SharedJson;
+    use crate::api::encoded_lists::EncodedLists;
     use crate::api::wire::fixture::{self, GUEST, IAGO, VERONA};
     use model::{Bot, BotKind, MessageId, Role, Subscription, Timestamp};
 
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(source.prominent(channel, false), [101, 200].map(UserId));
 
         // The same from the lists that readers share.
-        let shared = SharedJson::default().channels(&directory).prominent(channel, &source.prominent);
+        let shared = EncodedLists::default().channels(&directory).prominent(channel, &source.prominent);
         assert_eq!((&*shared.ids, &*shared.json), (&[101, 200].map(UserId)[..], &b"[101,200]"[..]));
     }
 }

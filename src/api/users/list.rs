@@ -1,6 +1,6 @@
 //! `GET /users`: all accounts that the requester may see (docs/api/users.md#list-users).
 
-use crate::api::shared::{Listed, SharedJson};
+use crate::api::encoded_lists::{EncodedLists, Listed};
 use crate::api::wire::list::reply_list;
 use crate::api::wire::user::{UserForm, user};
 use crate::http::admission::Admission;
@@ -43,8 +43,8 @@ pub async fn list_users(
     if caller.is_none() && !has_public_access(&directory) {
         return Err(ApiError::not_logged_in());
     }
-    let (count, shared) = (directory.user_count(), admission.app.shared.clone());
-    let write = move |shared: Option<&SharedJson>| {
+    let (count, shared) = (directory.user_count(), admission.app.encoded_lists.clone());
+    let write = move |shared: Option<&EncodedLists>| {
         write_members(&directory, caller.as_ref().map(|caller| &*caller.user), &params, shared)
     };
     if count <= USERS_INLINE_MAX {
@@ -57,7 +57,7 @@ fn write_members<'d>(
     directory: &'d Directory,
     viewer: Option<&User>,
     params: &ListUsers,
-    shared: Option<&SharedJson>,
+    shared: Option<&EncodedLists>,
 ) -> HandlerResult {
     let form = UserForm {
         client_gravatar: params.client_gravatar.unwrap_or(viewer.is_some()),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// Minimum age of an unused file in seconds.
-pub const UNNAMED_SECS_MAX: u64 = 3 * 3600;
+const UNNAMED_SECS_MAX: u64 = 3 * 3600;
 /// What is deleted is gone within a day, together with `uploads.released_hours` and the sweep of records.
 const EVERY: Duration = Duration::from_secs(6 * 3600);
 

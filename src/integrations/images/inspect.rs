@@ -2,7 +2,7 @@
 //!
 //! Nothing is decoded, so the cost does not depend on the dimensions that a file claims to have.
 
-use super::{BYTES_MAX, KNOWN, is_turned, is_within_pixels, limits};
+use super::{BYTES_MAX, KNOWN, is_within_pixels, limits, swaps_sides};
 use gif::DecodeOptions;
 use image::codecs::png::PngDecoder;
 use image::codecs::webp::WebPDecoder;
@@ -100,7 +100,7 @@ fn described(mut decoder: impl ImageDecoder, is_animated: bool) -> ImageResult<O
     }
     // Browsers show animations as stored.
     let orientation = if is_animated { Orientation::NoTransforms } else { decoder.orientation()? };
-    let (width, height) = if is_turned(orientation) { (height, width) } else { (width, height) };
+    let (width, height) = if swaps_sides(orientation) { (height, width) } else { (width, height) };
     Ok(Some(ImageInfo { width, height, is_animated, orientation: orientation.to_exif() }))
 }
 

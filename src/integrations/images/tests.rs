@@ -176,7 +176,7 @@ fn decoded_bytes_are_held_while_the_image_is_in_memory() {
     assert_eq!(decoded.used(), 40 * 20 * 3);
     let other = decode_within(&halves(10, 10, ImageFormat::Jpeg), None, &decoded).unwrap();
     assert_eq!(decoded.used(), 40 * 20 * 3 + 10 * 10 * 3);
-    assert_eq!(other.fitted(5, 5, FilterType::Triangle).dimensions(), (5, 5));
+    assert_eq!(other.resized_to_fit(5, 5, FilterType::Triangle).dimensions(), (5, 5));
     drop(image);
     let broken = halves(60, 60, ImageFormat::Png);
     assert!(decode_within(&broken[..broken.len() / 2], Some("image/png"), &decoded).is_err());
@@ -190,7 +190,7 @@ fn rotated_images_are_reduced_before_they_are_copied() {
         let image = decode(&turned(400, 200, orientation), None).unwrap();
         assert_eq!((image.image.width(), image.image.height()), (400, 200), "as it is stored");
         let square = image.square(50);
-        let fitted = image.fitted(80, 80, FilterType::Triangle);
+        let fitted = image.resized_to_fit(80, 80, FilterType::Triangle);
         assert_eq!(fitted.dimensions(), (width, height), "{orientation}");
         // The red half is the left, right, upper or lower one.
         let is_red = |image: &RgbaImage, x: u32, y: u32| {

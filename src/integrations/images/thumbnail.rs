@@ -3,8 +3,8 @@
 use super::memory::DECODED;
 use super::webp::{self, EncodedFrame};
 use super::{
-    FRAME_PIXEL_BYTES, FRAMES_MAX, ImageRefusal, PIXELS_MAX, check_size, decode, fitting, format_of, frames,
-    resized,
+    FRAME_PIXEL_BYTES, FRAMES_MAX, ImageRefusal, PIXELS_MAX, check_size, decode, format_of, frames, resized,
+    size_to_fit,
 };
 use image::imageops::FilterType;
 use image::{DynamicImage, Frame};
@@ -66,7 +66,7 @@ pub fn make(bytes: &[u8], format: ThumbnailFormat) -> Result<Vec<u8>, ImageRefus
     {
         return Ok(animation);
     }
-    webp::still(decode(bytes, None)?.fitted(WIDTH_MAX, HEIGHT_MAX, FILTER))
+    webp::still(decode(bytes, None)?.resized_to_fit(WIDTH_MAX, HEIGHT_MAX, FILTER))
 }
 
 /// The animation; none if there are not two frames that can be decoded within the limits.
@@ -101,14 +101,14 @@ fn millis(frame: &Frame) -> u32 {
 
 /// The size of each of `count` frames.
 fn frame_size(width: u32, height: u32, count: usize) -> (u32, u32) {
-    let (width, height) = fitting(width, height, WIDTH_MAX, HEIGHT_MAX);
+    let (width, height) = size_to_fit(width, height, WIDTH_MAX, HEIGHT_MAX);
     let pixels = u64::from(width) * u64::from(height) * count as u64;
     if pixels <= ANIMATION_PIXELS_MAX {
         return (width, height);
     }
     let scale = (ANIMATION_PIXELS_MAX as f64 / pixels as f64).sqrt();
     let scaled = |side: u32| (f64::from(side) * scale) as u32;
-    fitting(width, height, scaled(width).max(1), scaled(height).max(1))
+    size_to_fit(width, height, scaled(width).max(1), scaled(height).max(1))
 }
 
 #[cfg(test)]

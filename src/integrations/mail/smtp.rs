@@ -60,7 +60,7 @@ impl Smtp {
         };
         match self.transport.send(message).await {
             Ok(_) => Delivery::done(),
-            Err(error) => judge(&error),
+            Err(error) => classify(&error),
         }
     }
 
@@ -146,7 +146,7 @@ fn tls_parameters(config: &Mail) -> Result<TlsParameters, ConfigError> {
 
 /// Whether an error is permanent. The text may be logged: servers echo what they receive, but never receive a
 /// password in clear text.
-fn judge(error: &Error) -> Delivery {
+fn classify(error: &Error) -> Delivery {
     let code = error.status().map(u16::from);
     let why = why(error);
     match code {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The tables of the report.
 pub const TABLE: &str = "slack messages";
-pub const REACTIONS: &str = "slack reactions";
+const REACTIONS: &str = "slack reactions";
 pub const FILES: &str = "slack files";
 /// The topic of messages outside of threads.
 pub const TOPIC: &str = "imported from Slack";

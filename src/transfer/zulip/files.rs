@@ -84,7 +84,7 @@ impl Builder<'_> {
 }
 
 /// The path with the organization's id here.
-pub fn path_here(path_id: &str, realm: RealmId) -> Option<String> {
+fn path_here(path_id: &str, realm: RealmId) -> Option<String> {
     let (_, rest) = path_id.split_once('/')?;
     (rest.split('/').count() == 3).then(|| format!("{realm}/{rest}"))
 }

@@ -2,9 +2,9 @@
 //! changes nothing.
 
 use super::arrivals::ids_of;
-use super::changed::TouchedBlocks;
 use super::flag_blocks::blocks_of;
 use super::index::day_of;
+use super::message_changes::TouchedBlocks;
 use super::{MessageIndexRow, Progress, RowChange, Rows, View, chunk, key, records};
 use crate::codec::encode;
 use crate::error::StoreError;

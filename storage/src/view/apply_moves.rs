@@ -1,8 +1,8 @@
 //! Applies moves to memory and rows: messages change their topic, and possibly who can access them.
 
 use super::arrivals::ids_of;
-use super::changed::TouchedBlocks;
 use super::flag_blocks::blocks_of;
+use super::message_changes::TouchedBlocks;
 use super::moves::{Move, MoveRecord};
 use super::{Rows, View, key, records};
 use crate::error::StoreError;

@@ -4,9 +4,9 @@
 //! it as sets of messages and not as rows, and how it is checked against other rows. Tables are loaded in this order. All of them can be rebuilt from the journal (`millstream check`
 //! compares the two).
 
-pub use super::change_rows::{EditedRow, ReactionRow, reaction_key};
 use super::chunk::{Chunk, ascend};
 use super::key::{self, Block, Day, Number, Position};
+pub use super::message_change_rows::{EditedRow, ReactionRow, reaction_key};
 use super::record::{Record, Removable, Table};
 use super::{FlagBlock, MessageIndexRow, MoveRecord};
 use model::push::PushFact;

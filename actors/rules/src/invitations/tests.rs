@@ -384,7 +384,7 @@ fn invitations_are_limited_by_present_permissions_of_the_inviter() {
     ] {
         let mut dir = with_role(by, now);
         let invitation = Invitation { id: InvitationId(1), ..made_by(by, role, is_reusable) };
-        assert_eq!(still_given(&dir, &invitation).is_some(), is_given, "{now:?} {role} {is_reusable}");
+        assert_eq!(still_grantable(&dir, &invitation).is_some(), is_given, "{now:?} {role} {is_reusable}");
         let open = open_invitation(&dir, &invitation, NOW).map(|_| ());
         assert_eq!(open, if is_given { Ok(()) } else { Err(InvitationEnd::Revoked) });
         dir.put_invitation(invitation);
@@ -393,7 +393,7 @@ fn invitations_are_limited_by_present_permissions_of_the_inviter() {
     let mut dir = fixture::directory();
     let gone = User { is_active: false, ..User::clone(dir.user(owner).unwrap()) };
     dir.put_user(gone);
-    assert_eq!(still_given(&dir, &made_by(owner, 400, false)), None);
+    assert_eq!(still_grantable(&dir, &made_by(owner, 400, false)), None);
 }
 
 #[test]
@@ -418,14 +418,14 @@ fn channels_groups_and_texts_need_present_permissions_of_the_inviter() {
     let by = dir.user(fixture::ADMINISTRATOR).unwrap().clone();
     let plan = check_invitations(&dir, &by, "new@x.example", request, NOW, 0).unwrap();
     let invitation = Invitation { address: plan.addresses.into_iter().next(), ..plan.invitation };
-    assert_eq!(still_given(&dir, &invitation).as_ref(), Some(&invitation));
+    assert_eq!(still_grantable(&dir, &invitation).as_ref(), Some(&invitation));
     fixture::unsubscribe(&mut dir, 1, by.id, 0);
-    assert_eq!(still_given(&dir, &invitation).unwrap().channels, [ChannelId(2)]);
+    assert_eq!(still_grantable(&dir, &invitation).unwrap().channels, [ChannelId(2)]);
     let administrators = dir.group_by_name("role:administrators").unwrap().id;
     let members = dir.group_by_name("role:members").unwrap().id;
     dir.change_members(administrators, &[], &[by.id]);
     dir.change_members(members, &[by.id], &[]);
     dir.put_user(User { role: Role::Member, ..User::clone(&by) });
-    let given = still_given(&dir, &invitation).unwrap();
+    let given = still_grantable(&dir, &invitation).unwrap();
     assert_eq!((given.groups.as_slice(), given.welcome_text), (&[][..], None));
 }

@@ -8,7 +8,7 @@ use model::{Directory, GroupSetting, User, UserId};
 use std::collections::BTreeSet;
 
 /// Maximum number of participants of a new direct message, the sender included. Stored conversations may have more.
-pub const PARTICIPANTS_MAX: usize = 250;
+const PARTICIPANTS_MAX: usize = 250;
 
 /// Finds the participants of a direct message by ids. The result is sorted and includes the sender. `NoRecipients`,
 /// `InvalidUserId`, `TooManyParticipants`.

@@ -22,7 +22,7 @@ use request::{Wanted, oldest_allowed};
 use sha2::{Digest, Sha256};
 
 /// The content of a message after an edit to empty content.
-pub const DELETED_CONTENT: &str = "(deleted)";
+const DELETED_CONTENT: &str = "(deleted)";
 
 /// Parses an API value: `SettingInvalid`.
 pub fn parse_propagate_mode(word: &str) -> Result<PropagateMode, RuleError> {

@@ -34,7 +34,7 @@ pub fn can_read(
 }
 
 /// Whether a message is readable without an account: in a web-public channel, if the organization allows spectators.
-pub fn can_anybody_read(dir: &Directory, conversation: ConversationId) -> bool {
+pub fn is_publicly_readable(dir: &Directory, conversation: ConversationId) -> bool {
     let ConversationId::Channel(id) = conversation else { return false };
     dir.channel(id).is_some_and(|channel| is_shown_to_spectators(dir, channel))
 }
@@ -132,7 +132,7 @@ mod tests {
             ConversationId::Direct(RecipientId(1)),
             NEVER
         ));
-        assert!(!can_anybody_read(&dir, ConversationId::Direct(recipient)));
+        assert!(!is_publicly_readable(&dir, ConversationId::Direct(recipient)));
     }
 
     #[test]

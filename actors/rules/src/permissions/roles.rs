@@ -33,7 +33,7 @@ pub fn check_not_guest(user: &User) -> Result<(), RuleError> {
 }
 
 /// The system group of a role.
-pub fn role_group(role: Role) -> &'static str {
+fn role_group(role: Role) -> &'static str {
     match role {
         Role::Owner => "role:owners",
         Role::Administrator => "role:administrators",

@@ -187,7 +187,7 @@ fn arriving(folder: &Folder, remote: &ClusterAccess, known: &Known) -> Result<Re
 /// Refuses what is not in the cluster. True if it left the cluster for this folder, which has all of it.
 fn check_place(folder: &Folder, known: &Known, relocation: &Relocation) -> Result<bool, RelocateError> {
     let name = shown(&known.subdomain);
-    let is_served = !folder.data.is_away(RealmId(known.realm))
+    let is_served = !folder.data.is_not_served(RealmId(known.realm))
         && bounds(&*folder.log_of(RealmId(known.realm)).0, known.realm)?.1 > 0;
     match known.place {
         _ if is_served => Err(refused(format!("the data folder serves organization {name:?} already"))),

@@ -119,7 +119,7 @@ impl Folder {
     fn served(&self, subdomain: &str) -> Result<Option<RealmId>, RelocateError> {
         let mut nameless = None;
         for (log, _) in &self.logs {
-            for realm in log.realms().into_iter().filter(|realm| !self.data.is_away(RealmId(*realm))) {
+            for realm in log.realms().into_iter().filter(|realm| !self.data.is_not_served(RealmId(*realm))) {
                 match subdomain_of(&**log, realm)? {
                     Some(name) if name == subdomain => return Ok(Some(RealmId(realm))),
                     Some(_) => {}
@@ -137,10 +137,11 @@ impl Folder {
     }
 
     /// The organization with a subdomain that the folder is not to serve.
-    fn away(&self, subdomain: &str) -> Option<(RealmId, Relocation)> {
+    fn find_not_served(&self, subdomain: &str) -> Option<(RealmId, Relocation)> {
         let all = self.data.relocations().iter();
         let mut all = all.filter(|(_, found)| found.state != RelocationState::Abandoned);
-        let found = all.find(|(realm, found)| self.data.is_away(**realm) && found.subdomain == subdomain);
+        let found =
+            all.find(|(realm, found)| self.data.is_not_served(**realm) && found.subdomain == subdomain);
         found.map(|(realm, found)| (*realm, found.clone()))
     }
 

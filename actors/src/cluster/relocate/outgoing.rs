@@ -31,13 +31,13 @@ impl Outgoing {
         progress: Progress<'_>,
     ) -> Result<Self, RelocateError> {
         let (folder, remote) = (Folder::open(options)?, ClusterAccess::connect(cluster)?);
-        let (realm, is_away) = find(&folder, remote.control.name(), subdomain)?;
+        let (realm, is_not_served) = find(&folder, remote.control.name(), subdomain)?;
         let log = folder.log_of(realm).0.clone();
         let (first, last) = bounds(&*log, realm.0)?;
         if first > 1 || last == 0 {
             return Err(refused(format!("the journal has no whole history of organization {realm}")));
         }
-        let is_taken = reserve(&folder, &remote, (realm, subdomain), is_away)?;
+        let is_taken = reserve(&folder, &remote, (realm, subdomain), is_not_served)?;
         let mut outgoing = Self {
             folder,
             remote,
@@ -104,7 +104,7 @@ fn find(folder: &Folder, cluster: &str, subdomain: &str) -> Result<(RealmId, boo
         return Ok((realm, false));
     }
     let name = shown(subdomain);
-    match folder.away(subdomain) {
+    match folder.find_not_served(subdomain) {
         None => Err(refused(format!("the data folder has no organization {name:?}"))),
         Some((_, found)) if found.state == RelocationState::Arriving => Err(refused(format!(
             "organization {name:?} is not completely here; `millstream realm move-from-cluster {name}` goes on with it"
@@ -121,7 +121,7 @@ fn reserve(
     folder: &Folder,
     remote: &ClusterAccess,
     (realm, subdomain): (RealmId, &str),
-    is_away: bool,
+    is_not_served: bool,
 ) -> Result<bool, RelocateError> {
     let (name, secret) = (shown(subdomain), folder.data.secret_of(realm));
     remote.control.reserve(Arrival { realm: realm.0, subdomain, secret })?;
@@ -144,7 +144,7 @@ fn reserve(
     }
     match known.place {
         ServingState::Arriving => Ok(false),
-        ServingState::Here if is_away => Ok(true),
+        ServingState::Here if is_not_served => Ok(true),
         ServingState::Here | ServingState::Leaving => Err(refused(format!(
             "the cluster serves organization {name:?} with the same keys already, so this data folder is an older copy of it; \
              nothing was changed"
@@ -166,7 +166,7 @@ pub fn cancel_move_to_cluster(
     subdomain: &str,
 ) -> Result<RealmId, RelocateError> {
     let (mut folder, remote) = (Folder::open(options)?, ClusterAccess::connect(cluster)?);
-    let (realm, is_away) = find(&folder, remote.control.name(), subdomain)?;
+    let (realm, is_not_served) = find(&folder, remote.control.name(), subdomain)?;
     // Ours: the cluster may have another organization under this name.
     let secret = *folder.data.secret_of(realm);
     let row = remote.row(realm, subdomain)?;
@@ -185,7 +185,7 @@ pub fn cancel_move_to_cluster(
         Some(ServingState::Arriving) => _ = remote.control.withdraw(realm.0)?,
         None => {}
     }
-    if is_away {
+    if is_not_served {
         folder.close();
         let known = folder.data.relocations().get(&realm).cloned();
         let here = known.map(|known| Relocation { state: RelocationState::Here, ..known });

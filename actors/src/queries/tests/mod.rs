@@ -3,7 +3,7 @@
 
 mod naive;
 
-use super::bodies::still_shown;
+use super::bodies::still_readable;
 use super::fetch::window;
 use super::search::Search;
 use super::{Anchor, NEWEST, Range, Window};
@@ -126,7 +126,7 @@ proptest! {
                 };
                 let laid = window(&table.view, Some(&user), (&plan, None), &range);
                 // Nothing of it is dropped when it is looked at again.
-                prop_assert_eq!(&still_shown(&table.view, Some(&user), &laid.ids), &laid.ids);
+                prop_assert_eq!(&still_readable(&table.view, Some(&user), &laid.ids), &laid.ids);
                 prop_assert_eq!(laid, cut(&expected, anchor, &range), "{:?} for {}", narrow, asker);
             }
         }

@@ -1,7 +1,7 @@
 //! Channels and subscriptions of a registration.
 
 use super::request::State;
-use crate::api::shared::{ChannelSource, EncodedChannels};
+use crate::api::encoded_lists::{ChannelSource, EncodedChannels};
 use crate::api::subscriptions::subscribers::SubscriberSource;
 use crate::api::wire::channel::{OwnSubscriptions, spectator_subscription};
 use crate::api::wire::folder::folder;

@@ -1,7 +1,7 @@
 //! Users, bots and groups of a registration.
 
 use super::request::State;
-use crate::api::shared::{Listed, ListedGroups};
+use crate::api::encoded_lists::{Listed, ListedGroups};
 use crate::api::wire::bot::bot as bot_json;
 use crate::api::wire::list::push_list;
 use crate::api::wire::user::{UserForm, unknown_user, user};

@@ -1,7 +1,7 @@
 //! The request of a registration, and the snapshot that answers it.
 
 use super::fetch::Fetch;
-use crate::api::shared::SharedJson;
+use crate::api::encoded_lists::EncodedLists;
 use crate::api::subscriptions::subscribers::IncludeSubscribers;
 use crate::api::wire::realm::ServerFacts;
 use actors::queries::StateSnapshot;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct StateRequest {
     pub realm: RealmHandle,
-    pub shared: Arc<SharedJson>,
+    pub shared: Arc<EncodedLists>,
     pub server: ServerFacts,
     /// The requester; none without an account.
     pub caller: Option<UserId>,

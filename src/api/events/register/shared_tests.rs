@@ -2,8 +2,8 @@
 //! of change, and for requesters who see different things.
 
 use super::*;
+use crate::api::encoded_lists::EncodedLists;
 use crate::api::sample::Sample;
-use crate::api::shared::SharedJson;
 use actix_web::body::to_bytes;
 use actors::Report;
 use actors::queries::{Include, StateSnapshot, state_snapshot};
@@ -22,7 +22,7 @@ const GUEST: &str = "polonius@zulip.com";
 async fn bytes(
     sample: &Sample,
     (address, include): (Option<&str>, IncludeSubscribers),
-    (shared, snapshot): (&Arc<SharedJson>, &StateSnapshot),
+    (shared, snapshot): (&Arc<EncodedLists>, &StateSnapshot),
 ) -> Vec<u8> {
     let request = StateRequest {
         shared: shared.clone(),
@@ -35,7 +35,7 @@ async fn bytes(
 }
 
 /// Compares what every requester gets with `shared` and without what it has kept.
-async fn check(sample: &Sample, shared: &Arc<SharedJson>, snapshot: &StateSnapshot, after: &str) {
+async fn check(sample: &Sample, shared: &Arc<EncodedLists>, snapshot: &StateSnapshot, after: &str) {
     for address in [Some(OWNER), Some(MEMBER), Some(GUEST), None] {
         for include in [IncludeSubscribers::No, IncludeSubscribers::Partial, IncludeSubscribers::All] {
             if address.is_none() && include != IncludeSubscribers::No {
@@ -193,7 +193,7 @@ fn snapshot(sample: &Sample) -> (StateSnapshot, Ids) {
 #[actix_web::test]
 async fn kept_parts_are_as_fresh_ones_after_every_change() {
     let sample = Sample::start().await;
-    let shared = Arc::<SharedJson>::default();
+    let shared = Arc::<EncodedLists>::default();
     let (mut snapshot, ids) = snapshot(&sample);
     // Lists of some subscribers have those with a presence.
     for address in ["iago@zulip.com", MEMBER] {

@@ -7,7 +7,7 @@ use super::quotes::{without_footer, without_quotes};
 use mail_parser::{HeaderValue, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use memchr::{memchr, memmem};
 use rules::content::CONTENT_LENGTH_MAX;
-use rules::text::{cut, without_bad_characters};
+use rules::text::{cut, without_forbidden_characters};
 
 /// The topic of e-mails without a subject: an empty topic is not permitted everywhere.
 const NO_SUBJECT: &str = "Email with no subject";
@@ -211,7 +211,7 @@ fn is_automatic(mail: &Message<'_>) -> bool {
 
 /// The topic of a subject: without `Re:` and `Fwd:`, and without characters that topics cannot have.
 fn topic(subject: &str) -> String {
-    let printable = without_bad_characters(subject);
+    let printable = without_forbidden_characters(subject);
     let mut rest = printable.trim();
     while let Some(after) = prefix_length(rest) {
         rest = rest[after..].trim_start();

@@ -12,7 +12,7 @@ use tokio::time::{sleep, timeout};
 /// How often it is renewed.
 const RENEW_EVERY: Duration = Duration::from_secs(2);
 /// How long others respect it. The statement has the same number.
-pub const TTL: Duration = Duration::from_secs(6);
+const TTL: Duration = Duration::from_secs(6);
 /// How much earlier it ends for its owner.
 const MARGIN: Duration = Duration::from_secs(1);
 /// How long one renewal may take.

@@ -156,11 +156,6 @@ impl Table {
         self.organizations.values().filter(move |found| found.slot == slot).map(|found| found.realm)
     }
 
-    /// Whether a slot's owner is alive.
-    pub fn has_live_owner(&self, slot: &Slot) -> bool {
-        slot.owner.as_ref().and_then(|owner| self.live(owner)).is_some()
-    }
-
     /// A node that is alive, in this incarnation.
     pub fn live(&self, identity: &Identity) -> Option<&Node> {
         self.nodes.get(&identity.name).filter(|node| node.identity == *identity && node.is_alive())

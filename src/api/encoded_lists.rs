@@ -49,7 +49,7 @@ const UNCACHED_BYTES_MAX: usize = 128 << 20;
 const UNUSED_MAX: Duration = Duration::from_secs(60);
 
 /// The shared parts of all organizations.
-pub struct SharedJson {
+pub struct EncodedLists {
     state: Mutex<State>,
     uncached: UncachedBytes,
     uncached_bytes_max: usize,
@@ -85,7 +85,7 @@ impl<T> CacheEntry<T> {
     }
 }
 
-impl Default for SharedJson {
+impl Default for EncodedLists {
     fn default() -> Self {
         Self {
             state: Mutex::default(),
@@ -99,7 +99,7 @@ impl Default for SharedJson {
     }
 }
 
-impl SharedJson {
+impl EncodedLists {
     /// An envelope for shared parts; `bytes` is the expected size of what it has besides them. Its requester is charged for them
     /// only while answers keep too many bytes of lists that no cache has.
     pub fn envelope(&self, bytes: usize) -> Envelope {

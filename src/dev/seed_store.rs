@@ -33,11 +33,11 @@ pub enum SeedConflict {
 
 /// The seeds of a data folder; nothing for temporary data, on which no server starts again.
 #[derive(Debug)]
-pub struct KeptSeeds {
+pub struct SeedStore {
     data: Option<PathBuf>,
 }
 
-impl KeptSeeds {
+impl SeedStore {
     /// The seeds of a data folder, if it is kept.
     pub fn new(data: &Path, is_kept: bool) -> Self {
         Self { data: is_kept.then(|| data.to_owned()) }
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn kept_seed_is_the_only_one_that_is_accepted() {
         let folder = tempfile::tempdir().unwrap();
-        let (kept, sample) = (KeptSeeds::new(folder.path(), true), SeedDocument::sample());
+        let (kept, sample) = (SeedStore::new(folder.path(), true), SeedDocument::sample());
         assert!(matches!(kept.check(&sample), Err(SeedConflict::Unknown(_))));
         kept.write(None, &sample).unwrap();
         assert!(kept.check(&sample).is_ok());
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn kept_seed_that_is_refused_by_now_is_read() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = KeptSeeds::new(folder.path(), true);
+        let kept = SeedStore::new(folder.path(), true);
         let sample = SeedDocument::sample();
         let mut groups = sample.groups.clone();
         groups.iter_mut().for_each(|group| group.name.insert_str(0, "role:"));
@@ -121,7 +121,7 @@ mod tests {
     #[test]
     fn seeds_of_temporary_data_are_not_written() {
         let folder = tempfile::tempdir().unwrap();
-        let temporary = KeptSeeds::new(folder.path(), false);
+        let temporary = SeedStore::new(folder.path(), false);
         temporary.write(None, &SeedDocument::empty()).unwrap();
         assert!(temporary.check(&SeedDocument::sample()).is_ok() && temporary.read(None).is_none());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

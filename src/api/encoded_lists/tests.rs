@@ -42,7 +42,7 @@ async fn body(envelope: Envelope) -> Value {
 }
 
 /// Compares the shared list of every reader with one of the reader's own; says how many readers share.
-async fn check(shared: &SharedJson, directory: &Directory) -> usize {
+async fn check(shared: &EncodedLists, directory: &Directory) -> usize {
     let mut sharing = 0;
     let readers = directory.users().map(|user| Some(&**user)).chain([None]);
     for reader in readers {
@@ -68,7 +68,7 @@ async fn check(shared: &SharedJson, directory: &Directory) -> usize {
 
 #[actix_web::test]
 async fn every_reader_sees_what_a_list_of_its_own_would_show() {
-    let (shared, mut directory) = (SharedJson::default(), directory());
+    let (shared, mut directory) = (EncodedLists::default(), directory());
     // All but the bot, and one reader without an account.
     let readers = directory.users().count();
     assert_eq!(check(&shared, &directory).await, readers * 3);
@@ -88,7 +88,7 @@ async fn every_reader_sees_what_a_list_of_its_own_would_show() {
 
 #[actix_web::test]
 async fn people_of_one_kind_get_the_same_bytes() {
-    let (shared, directory) = (SharedJson::default(), directory());
+    let (shared, directory) = (EncodedLists::default(), directory());
     let form = UserForm { client_gravatar: true, profile_data: true, is_active: false };
     let list = |id| {
         let reader = directory.user(UserId(id)).map(|user| &**user);
@@ -100,7 +100,7 @@ async fn people_of_one_kind_get_the_same_bytes() {
 
 #[test]
 fn channels_are_encoded_again_when_they_read_otherwise() {
-    let (shared, mut directory) = (SharedJson::default(), directory());
+    let (shared, mut directory) = (EncodedLists::default(), directory());
     let summary = |directory: &Directory, first| ChannelSummary {
         channel: directory.channel(VERONA).unwrap().clone(),
         first_message: first,
@@ -139,7 +139,7 @@ fn channels_are_encoded_again_when_they_read_otherwise() {
 
 #[test]
 fn groups_are_encoded_again_when_they_read_otherwise() {
-    let (shared, mut directory) = (SharedJson::default(), directory());
+    let (shared, mut directory) = (EncodedLists::default(), directory());
     let shown = |directory: &Directory, listed: ListedGroups| {
         let bytes = shared.groups(directory, listed);
         let groups = directory.groups().filter(|record| {
@@ -176,7 +176,7 @@ fn groups_are_encoded_again_when_they_read_otherwise() {
 
 #[actix_web::test]
 async fn list_has_the_channels_that_it_was_asked_for_and_no_others() {
-    let (shared, mut directory) = (SharedJson::default(), directory());
+    let (shared, mut directory) = (EncodedLists::default(), directory());
     (10..20).for_each(|id| directory.put_channel(fixture::channel(ChannelId(id), &format!("room {id}"))));
     let summaries: Vec<ChannelSummary> =
         directory.channels().map(|record| summary(&directory, record)).collect();
@@ -208,7 +208,7 @@ fn summary(directory: &Directory, record: &Arc<model::Channel>) -> ChannelSummar
 
 #[test]
 fn what_is_kept_is_bounded() {
-    let (shared, directory) = (SharedJson::default(), directory());
+    let (shared, directory) = (EncodedLists::default(), directory());
     let form = UserForm { client_gravatar: true, profile_data: true, is_active: false };
     for role in [11, 41, 51] {
         let reader = directory.user(UserId(role)).map(|user| &**user);
@@ -226,7 +226,7 @@ fn what_is_kept_is_bounded() {
 }
 
 /// The bytes that an answer with the list of all users is charged for, and the answer.
-fn charged(shared: &SharedJson, directory: &Directory, budget: &ByteBudget) -> (u64, Reply) {
+fn charged(shared: &EncodedLists, directory: &Directory, budget: &ByteBudget) -> (u64, Reply) {
     let form = UserForm { client_gravatar: true, profile_data: true, is_active: false };
     let reader = directory.user(UserId(41)).map(|user| &**user);
     let list = shared.people(directory, reader, form, Listed::Active).unwrap();
@@ -241,7 +241,7 @@ fn charged(shared: &SharedJson, directory: &Directory, budget: &ByteBudget) -> (
 /// A client that reads slowly keeps the state of the list that it began with. With many such states the memory would have no bound.
 #[test]
 fn readers_are_charged_for_lists_while_answers_keep_too_many_old_ones() {
-    let (mut shared, mut directory) = (SharedJson::default(), directory());
+    let (mut shared, mut directory) = (EncodedLists::default(), directory());
     let budget = ByteBudget::unbounded();
     let change = |directory: &mut Directory| {
         let mut renamed = User::clone(directory.user(UserId(42)).unwrap());
@@ -267,7 +267,7 @@ fn readers_are_charged_for_lists_while_answers_keep_too_many_old_ones() {
 /// A list that has no room in a cache is counted from the beginning.
 #[test]
 fn list_that_is_not_cached_is_counted_while_an_answer_has_it() {
-    let (shared, directory) = (SharedJson::default(), directory());
+    let (shared, directory) = (EncodedLists::default(), directory());
     let bytes = shared.groups(&directory, ListedGroups { with_deactivated: true, only_system: false });
     assert_eq!(shared.uncached.get(), 0);
     shared.state.lock().evict_to(0);

@@ -3,7 +3,7 @@
 use actors::DomainError;
 
 /// An error of the storage, for operators.
-pub fn describe_error(error: &DomainError) -> String {
+pub fn storage_error_text(error: &DomainError) -> String {
     match error {
         // The reason names the folder and the remedy.
         DomainError::Storage(reason) => reason.clone(),
