@@ -32,11 +32,21 @@ pub struct FairQueue {
     entries: Arc<Mutex<HashMap<Key, Entry>>>,
 }
 
+/// A request in the queue, until it is dropped. It may get several permits, one after the other.
+#[derive(Debug)]
+pub struct QueuedRequest {
+    client: Holder,
+    queue: FairQueue,
+    counted: Arc<Counted>,
+}
+
 /// A permit for one piece of work, released when it is dropped.
 #[derive(Debug)]
 pub struct FairPermit {
-    _organization: Option<Permit>,
-    _client: Permit,
+    _organization: Option<(OwnedSemaphorePermit, Counted)>,
+    _client: OwnedSemaphorePermit,
+    /// Dropped last: the permits are of the semaphores that it keeps.
+    _counted: Arc<Counted>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -52,12 +62,12 @@ struct Entry {
     permits: Arc<Semaphore>,
 }
 
-/// A permit of a client, or of its organization; while `permit` is none, a request that waits for one.
+/// A request that is counted for a client or for its organization.
 #[derive(Debug)]
-struct Permit {
+struct Counted {
     key: Key,
     entries: Arc<Mutex<HashMap<Key, Entry>>>,
-    permit: Option<OwnedSemaphorePermit>,
+    permits: Arc<Semaphore>,
 }
 
 impl FairQueue {
@@ -66,49 +76,66 @@ impl FairQueue {
         Self { limits, entries: Arc::default() }
     }
 
-    /// Waits for a permit.
+    /// Counts a request of a client, which may then wait for permits.
+    ///
+    /// # Errors
+    /// If too many of its requests wait already.
+    pub fn enter(&self, client: Holder) -> Result<QueuedRequest, TooManyWaiting> {
+        let FairQueueLimits { client_max, client_waiting_max, .. } = self.limits;
+        let counted = self.count(Key::Client(client), client_max, client_waiting_max)?;
+        Ok(QueuedRequest { client, queue: self.clone(), counted: Arc::new(counted) })
+    }
+
+    /// Waits for the only permit of a request.
     ///
     /// # Errors
     /// If too many requests of the client wait already.
     pub async fn acquire(&self, client: Holder) -> Result<FairPermit, TooManyWaiting> {
-        let FairQueueLimits { client_max, client_waiting_max, organization_max } = self.limits;
-        let of_client = self.acquire_by(Key::Client(client), client_max, client_waiting_max).await?;
-        // At most `client_max` requests of each client wait here.
-        let of_organization = match client {
-            Holder::Account(realm, _) => {
-                Some(self.acquire_by(Key::Organization(realm), organization_max, usize::MAX).await?)
-            }
-            Holder::Network(_) | Holder::Server => None,
-        };
-        Ok(FairPermit { _organization: of_organization, _client: of_client })
+        self.enter(client)?.permit().await
     }
 
-    async fn acquire_by(
-        &self,
-        key: Key,
-        permits_max: usize,
-        requests_max: usize,
-    ) -> Result<Permit, TooManyWaiting> {
-        let (mut permit, permits) = {
-            let mut entries = self.entries.lock();
-            let entry = entries
-                .entry(key)
-                .or_insert_with(|| Entry { requests: 0, permits: Arc::new(Semaphore::new(permits_max)) });
-            if entry.requests >= requests_max {
-                return Err(TooManyWaiting);
-            }
-            entry.requests += 1;
-            (Permit { key, entries: self.entries.clone(), permit: None }, entry.permits.clone())
-        };
-        // The semaphore is never closed.
-        permit.permit = permits.acquire_owned().await.ok();
-        Ok(permit)
+    fn count(&self, key: Key, permits_max: usize, requests_max: usize) -> Result<Counted, TooManyWaiting> {
+        let mut entries = self.entries.lock();
+        let entry = entries
+            .entry(key)
+            .or_insert_with(|| Entry { requests: 0, permits: Arc::new(Semaphore::new(permits_max)) });
+        if entry.requests >= requests_max {
+            return Err(TooManyWaiting);
+        }
+        entry.requests += 1;
+        Ok(Counted { key, entries: self.entries.clone(), permits: entry.permits.clone() })
     }
 }
 
-impl Drop for Permit {
+impl QueuedRequest {
+    /// Waits for a permit. The request that has waited longest is next, in the client and in its organization.
+    ///
+    /// # Errors
+    /// None so far: [`FairQueue::enter`] has counted the request, and organizations may have any number.
+    pub async fn permit(&self) -> Result<FairPermit, TooManyWaiting> {
+        let client = self.counted.permit().await?;
+        // At most `client_max` requests of each client wait here.
+        let organization = match self.client {
+            Holder::Account(realm, _) => {
+                let max = self.queue.limits.organization_max;
+                let counted = self.queue.count(Key::Organization(realm), max, usize::MAX)?;
+                Some((counted.permit().await?, counted))
+            }
+            Holder::Network(_) | Holder::Server => None,
+        };
+        Ok(FairPermit { _organization: organization, _client: client, _counted: self.counted.clone() })
+    }
+}
+
+impl Counted {
+    async fn permit(&self) -> Result<OwnedSemaphorePermit, TooManyWaiting> {
+        // The semaphore is never closed.
+        self.permits.clone().acquire_owned().await.map_err(|_| TooManyWaiting)
+    }
+}
+
+impl Drop for Counted {
     fn drop(&mut self) {
-        self.permit = None;
         let mut entries = self.entries.lock();
         let left = entries.get_mut(&self.key).map(|entry| {
             entry.requests -= 1;
@@ -147,6 +174,30 @@ mod tests {
         let third = third.await.unwrap();
         drop(second);
         drop((first, third));
+        assert!(queue.entries.lock().is_empty(), "nothing is left");
+    }
+
+    #[tokio::test]
+    async fn a_request_with_much_work_lets_others_between() {
+        let limits = FairQueueLimits { client_max: 1, client_waiting_max: 1, organization_max: 1 };
+        let queue = FairQueue::new(limits);
+        let long = queue.enter(account(1, 1)).unwrap();
+        let first = long.permit().await.unwrap();
+        let mut other = Box::pin(queue.acquire(account(1, 2)));
+        assert!(other.as_mut().now_or_never().is_none(), "the organization has one permit");
+        drop(first);
+        let mut second = Box::pin(long.permit());
+        assert!(second.as_mut().now_or_never().is_none(), "the other client has waited longer");
+        let other = other.await.unwrap();
+        assert!(second.as_mut().now_or_never().is_none());
+        assert_eq!(
+            queue.enter(account(1, 1)).err(),
+            Some(TooManyWaiting),
+            "it waits between its permits, too"
+        );
+        drop(other);
+        let second = second.await.unwrap();
+        drop((long, second));
         assert!(queue.entries.lock().is_empty(), "nothing is left");
     }
 }

@@ -34,9 +34,10 @@ const PAGES_WAITING_MAX: usize = 4096;
 /// Maximum number of texts whose formulas are rendered or wait for it: one takes up to a tenth of a second.
 const FORMULAS_WAITING_MAX: usize = 64;
 
-/// Limits of rendering texts with formulas: an organization has at most a quarter of the places.
+/// Limits of rendering texts with formulas, each with a permit of its own: a client waits for one text of each other client of its
+/// organization, and an organization has at most a quarter of the places.
 const FORMULA_QUEUE: FairQueueLimits =
-    FairQueueLimits { client_max: 4, client_waiting_max: 16, organization_max: 16 };
+    FairQueueLimits { client_max: 1, client_waiting_max: 16, organization_max: 16 };
 
 /// Limits of decoding pictures, each of which takes up to a second.
 const IMAGE_QUEUE: FairQueueLimits =

@@ -307,6 +307,25 @@ async fn texts_with_formulas_wait_in_a_bounded_line() {
     assert!(rendered["rendered"].as_str().unwrap().contains("katex"), "{rendered}");
 }
 
+/// Of channels that exist, and of people who may not create any.
+#[tokio::test]
+async fn descriptions_that_nothing_renders_wait_for_no_formula() {
+    let t = TestServer::start().await;
+    let hamlet = t.user("hamlet");
+    let channel = hamlet.create_channel("math").await;
+    let mut places = Vec::new();
+    while let Ok(place) = t.app().formulas.enter() {
+        places.push(place);
+    }
+    let described = |name: &str| json!([{"name": name, "description": "the sum $$a + b$$"}]);
+    let (old, new) = (described(&channel.name), described("new"));
+    hamlet.post("/users/me/subscriptions", &[("subscriptions", &old)]).ok().await;
+    let refused = t.user("polonius").post("/users/me/subscriptions", &[("subscriptions", &new)]).await;
+    assert_eq!(refused.status, 400, "{refused:?}");
+    let refused = hamlet.post("/users/me/subscriptions", &[("subscriptions", &new)]).await;
+    assert_eq!(refused.body["code"], "SERVER_OVERLOADED", "{refused:?}");
+}
+
 #[tokio::test]
 async fn texts_with_formulas_of_one_request_are_bounded() {
     let t = TestServer::start().await;

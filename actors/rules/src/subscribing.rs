@@ -32,9 +32,21 @@ pub struct SubscribeRequest {
 }
 
 impl SubscribeRequest {
-    /// The descriptions of the channels, which are rendered for those that have to be created.
-    pub fn descriptions(&self) -> impl Iterator<Item = &str> {
-        self.wanted.iter().map(|channel| channel.description.as_str())
+    /// The descriptions that are rendered: those of channels that have to be created. None if the requester may not create
+    /// them, because the request is refused then.
+    pub fn new_descriptions(&self, directory: &Directory, requester: &User) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        let mut is_missing = |wanted: &WantedChannel| {
+            let name = parse_channel_name(&wanted.name);
+            name.is_ok_and(|name| {
+                directory.channel_by_name(name).is_none() && seen.insert(name.to_lowercase())
+            })
+        };
+        let missing = self.wanted.iter().filter(|wanted| is_missing(wanted));
+        let missing: Vec<&str> = missing.map(|wanted| wanted.description.as_str()).collect();
+        let may_create =
+            || check_not_guest(requester).is_ok() && self.options.plan(directory, requester).is_ok();
+        if missing.is_empty() || may_create() { missing } else { Vec::new() }
     }
 }
 

@@ -51,7 +51,8 @@ impl AddedFields {
 
 /// Subscribes users, and returns who was subscribed to what and who was already.
 pub async fn subscribe(app: App, caller: Caller, Params(adding): Params<Adding>) -> HandlerResult {
-    formulas::prepare(&app, &caller, adding.request.descriptions()).await?;
+    let texts = adding.request.new_descriptions(&caller.realm.directory(), &caller.user);
+    formulas::prepare(&app, &caller, texts).await?;
     let is_fatal = adding.request.authorization_errors_fatal;
     let added = add_subscriptions(&caller, adding).await?;
     reply(&AddedFields::new(added, is_fatal))

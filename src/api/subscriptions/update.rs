@@ -54,7 +54,8 @@ pub async fn update_subscriptions(
         // Only the caller is subscribed, and not notified; the response has the same fields as that of `POST`.
         sends_messages: true,
     };
-    formulas::prepare(&app, &caller, adding.request.descriptions()).await?;
+    let texts = adding.request.new_descriptions(&caller.realm.directory(), &caller.user);
+    formulas::prepare(&app, &caller, texts).await?;
     let added = match adding.request.wanted.is_empty() {
         true => Default::default(),
         false => add_subscriptions(&caller, adding).await?,
