@@ -5,6 +5,7 @@ pub mod address;
 mod data;
 mod duplicates;
 mod files;
+mod heads;
 mod html;
 mod listener;
 mod nested;

@@ -1,6 +1,7 @@
 //! An e-mail as a message: its topic from the subject, its text from the plain or the HTML part.
 
 use super::address::Options;
+use super::heads::head_bytes;
 use super::html::to_markdown;
 use super::nested::{MAIL_TYPE, is_attached_mail, without_nested};
 use super::quotes::{without_footer, without_quotes};
@@ -15,8 +16,6 @@ const NO_SUBJECT: &str = "Email with no subject";
 const NO_BODY: &str = "(No email body)";
 /// Ends a text that was truncated.
 const TRUNCATED: &str = "\n[message truncated]";
-/// Bytes of the headers, each of which takes many times its size once it is parsed.
-const HEAD_BYTES_MAX: usize = 256 << 10;
 /// Lines that could be headers or begin parts, each of which takes many times its size once it is parsed.
 const HEADERS_MAX: usize = 200_000;
 /// Attachments that become files; of more, the message has the number.
@@ -74,23 +73,23 @@ impl ParsedMail {
 pub enum Unreadable {
     NotMail,
     NoText,
-    /// More headers or parts than any e-mail has.
+    /// More or longer headers, or more parts, than any e-mail has.
     TooManyHeaders,
 }
 
 /// Reads an e-mail. Blocks for as long as parsing takes.
 ///
 /// # Errors
-/// Data that is no e-mail, has neither a plain nor an HTML text, or has too long a head.
+/// Data that is no e-mail, has neither a plain nor an HTML text, or has too many or too long headers.
 pub fn parse(bytes: &[u8], options: Options) -> Result<ParsedMail, Unreadable> {
-    let head = &bytes[..memmem::find(bytes, b"\r\n\r\n").map_or(bytes.len(), |end| end + 4)];
-    if head.len() > HEAD_BYTES_MAX || headers_max(bytes) > HEADERS_MAX {
+    let (flat, parser) = (without_nested(bytes), parser());
+    if headers_max(bytes) > HEADERS_MAX || head_bytes(&flat, &parser).is_none() {
         return Err(Unreadable::TooManyHeaders);
     }
-    let flat = without_nested(bytes);
+    let head = &bytes[..memmem::find(bytes, b"\r\n\r\n").map_or(bytes.len(), |end| end + 4)];
     let head = MessageParser::new().parse_headers(head).filter(|mail| !mail.headers().is_empty());
     let head = head.ok_or(Unreadable::NotMail)?;
-    let mail = parser().parse(&*flat).ok_or(Unreadable::NotMail)?;
+    let mail = parser.parse(&*flat).ok_or(Unreadable::NotMail)?;
     let source = Source { original: bytes, flat: &flat };
     let subject = head.subject().unwrap_or_default();
     let includes_quotes = options.includes_quotes || is_forwarded(subject);
@@ -237,6 +236,7 @@ fn is_forwarded(subject: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::integrations::mail::incoming::heads::HEAD_BYTES_MAX;
     use proptest::prelude::*;
 
     fn parsed(mail: &str) -> ParsedMail {
