@@ -14,7 +14,7 @@ use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use actors::queries::{AuditFilter, activity, audit_log};
 use askama::Template;
-use model::{RecordedAuditEntry, Role, Timestamp};
+use model::{RecordedAuditEntry, Role, Timestamp, UserId};
 use rules::audit::{client_of, describe, who};
 use rules::avatar::realm_icon_url;
 use serde::Serialize;
@@ -36,7 +36,8 @@ struct AboutPage<'p> {
     description: &'p str,
     url: &'p str,
     host: &'p str,
-    /// The name of the user who is logged in.
+    /// The user who is logged in, and their name.
+    user_id: Option<UserId>,
     name: Option<&'p str>,
     token: &'p str,
     has_web_app: bool,
@@ -154,6 +155,7 @@ pub(super) fn of(
         description: &below_heading(&render_description(directory.realm())),
         url,
         host: url.split_once("://").map_or(url, |(_, host)| host),
+        user_id: caller.map(|caller| caller.user.id),
         name: caller.map(|caller| caller.user.full_name.as_str()),
         token: &token.text,
         has_web_app: app.web_app.current().is_some(),
@@ -164,7 +166,7 @@ pub(super) fn of(
         state: is_owner.then(|| state(app, realm)),
         script: SCRIPT_PATH,
     };
-    // Who is logged in may ask for the name of a channel.
+    // Who is logged in may ask for the names of a channel and of people.
     let page = match caller {
         Some(_) => calling_page(StatusCode::OK, &template)?,
         None => scripted_page(StatusCode::OK, &template)?,

@@ -16,6 +16,9 @@ const NAMED = {
     id: "message",
 };
 
+// Other people of a conversation whose names are shown.
+const PEOPLE_MAX = 10;
+
 // In links, the percent signs of encoded characters are written as dots.
 function decoded(operand) {
     try {
@@ -30,18 +33,36 @@ function withoutIds(operand) {
     return operand.replace(/^[\d,]+-?/, "");
 }
 
-// The name of a channel, if the person is logged in and may see it. In a link, hyphens may stand for spaces.
-async function channelName(section, channel) {
-    const id = /^\d+/.exec(channel ?? "");
-    if (section.dataset.isLoggedIn === undefined || !id) {
+// What the server answers to a person who is logged in.
+async function answerOf(section, path) {
+    if (section.dataset.userId === undefined) {
         return undefined;
     }
     try {
-        const answer = await fetch(`/json/streams/${id[0]}`);
-        return answer.ok ? (await answer.json()).stream.name : undefined;
+        const answer = await fetch(path);
+        return answer.ok ? await answer.json() : undefined;
     } catch {
         return undefined;
     }
+}
+
+// The name of a channel, if the person may see it. In a link, hyphens may stand for spaces.
+async function channelName(section, channel) {
+    const id = /^\d+/.exec(channel ?? "");
+    return id ? (await answerOf(section, `/json/streams/${id[0]}`))?.stream.name : undefined;
+}
+
+// The names of the other people of a direct conversation, if the person may see them all.
+async function peopleNames(section, people) {
+    const ids = new Set(/^[\d,]*/.exec(people ?? "")[0].split(",").filter((id) => id !== ""));
+    const others = [...ids].filter((id) => id !== section.dataset.userId);
+    const asked = others.length > 0 ? others : [...ids];
+    if (asked.length === 0 || asked.length > PEOPLE_MAX) {
+        return undefined;
+    }
+    const answer = await answerOf(section, `/json/users?user_ids=${encodeURIComponent(`[${asked}]`)}`);
+    const names = (answer?.members ?? []).map((member) => member.full_name);
+    return names.length === asked.length ? names.join(", ") : undefined;
 }
 
 function conversation(hash) {
@@ -66,6 +87,9 @@ function title(found) {
         return `${channel} › ${found.topic || "general chat"}`;
     }
     if (found.people) {
+        if (found.names !== undefined) {
+            return `direct messages with ${found.names}`;
+        }
         const names = withoutIds(found.people).replaceAll("-", " ");
         const isNamed = names && !["dm", "pm", "group"].includes(names);
         return isNamed ? `direct messages with ${names}` : "a direct conversation";
@@ -114,9 +138,10 @@ function show() {
     const found = conversation(hash);
     document.getElementById("open-app").href = `zulip://${location.host}/${hash}`;
     describe(found);
-    channelName(section, found.channel).then((name) => {
-        if (name !== undefined && location.hash === hash) {
-            describe({...found, name});
+    const asked = [channelName(section, found.channel), peopleNames(section, found.people)];
+    Promise.all(asked).then(([name, names]) => {
+        if (location.hash === hash) {
+            describe({...found, name, names});
         }
     });
 }

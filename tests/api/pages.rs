@@ -353,7 +353,11 @@ async fn only_people_who_are_logged_in_have_a_page_that_asks_for_names() {
         let page = visitor.get("/about").await;
         let policy = page.header("Content-Security-Policy");
         assert_eq!(policy.contains("connect-src 'self'"), is_logged_in, "{policy}");
-        assert_eq!(html(&page).contains("data-is-logged-in"), is_logged_in, "{page:?}");
+        assert_eq!(
+            html(&page).contains(&format!(" data-user-id=\"{}\"", t.user("hamlet").id)),
+            is_logged_in,
+            "{page:?}"
+        );
     }
 }
 

@@ -167,6 +167,16 @@ class Pages:
         assert answer["result"] == "success", answer
         self.look_at("join", self.link_in_mail("guest@example.com", "/join/"))
 
+    def link_is_named(self, link, expected):
+        self.browser.get("about:blank")
+        self.browser.get(self.server.url + link)
+        deadline = time.monotonic() + PATIENCE_SECS
+        name = ""
+        while name != expected and time.monotonic() < deadline:
+            time.sleep(0.1)
+            name = self.browser.find_element(By.ID, "conversation-name").text
+        assert name == expected, name
+
     def owner_sees_the_state(self):
         # The link of a mail is opened after the login, and after a wrong password before it.
         link = self.server.url + "/#narrow/channel/1-general/topic/lunch"
@@ -182,15 +192,13 @@ class Pages:
         assert self.browser.current_url == link, self.browser.current_url
         assert self.browser.find_element(By.ID, "conversation").is_displayed()
         self.look_at("owner")
-        # Who may see a channel reads its real name.
-        self.browser.get("about:blank")
-        self.browser.get(self.server.url + "/#narrow/channel/1-something-else")
-        deadline = time.monotonic() + PATIENCE_SECS
-        name = ""
-        while name != "#general" and time.monotonic() < deadline:
-            time.sleep(0.1)
-            name = self.browser.find_element(By.ID, "conversation-name").text
-        assert name == "#general", name
+        # Who may see a channel or a person reads the real name.
+        self.link_is_named("/#narrow/channel/1-something-else", "#general")
+        name, owner = "Othello, the Moor of Venice", self.server.login(OWNER)
+        members = self.server.call("GET", "/api/v1/users", {}, owner)["members"]
+        other = next(member["user_id"] for member in members if member["full_name"] == name)
+        own = self.server.call("GET", "/api/v1/users/me", {}, owner)["user_id"]
+        self.link_is_named(f"/#narrow/dm/{own},{other}-Othello--the-Moor-of-Venice", "direct messages with " + name)
         text = self.browser.find_element(By.ID, "state").text
         assert "Millstream" in text and "Event queues" in text, text
         assert len(self.browser.find_elements(By.CSS_SELECTOR, ".chart rect")) == 14
