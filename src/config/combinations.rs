@@ -67,7 +67,7 @@ pub fn conflicts(config: &Config) -> Vec<Conflict> {
     ];
     let found = rows.into_iter().filter(|(is_wrong, ..)| *is_wrong);
     let found = found.map(|(_, option, because, text)| Conflict { option, because, text: text.to_owned() });
-    let found = found.chain(key_conflicts(config)).chain(unused_bucket(config));
+    let found = found.chain(unused_bucket(config));
     let found = found.chain(listener_conflicts(config));
     let found = found.chain(incoming_conflict(&mail.incoming)).chain(tls_conflict(&mail.incoming));
     found.chain(https_conflict(config)).chain(cluster_conflicts(config)).collect()
@@ -90,6 +90,13 @@ fn missing_passwords(Config { ldap, mail, .. }: &Config) -> impl Iterator<Item =
         let text = format!("must not be empty, because {because} is set");
         Conflict { option, because, text }
     })
+}
+
+impl Config {
+    /// Whether a name is set whose password, of this option, is empty.
+    pub fn lacks_password(&self, option: &str) -> bool {
+        missing_passwords(self).any(|missing| missing.option == option)
+    }
 }
 
 /// Two listeners cannot have the same address.
@@ -128,7 +135,8 @@ pub fn server_conflicts(config: &Config) -> Vec<Conflict> {
         let because = if option == files.cert_option { files.key_option } else { files.cert_option };
         Some(Conflict { option, because, text })
     });
-    certificates.chain(authority_conflict(config)).chain(missing_passwords(config)).collect()
+    let found = certificates.chain(authority_conflict(config)).chain(missing_passwords(config));
+    found.chain(key_conflicts(config)).collect()
 }
 
 /// A node of a cluster needs a name and an address, and drops no frames.
@@ -190,7 +198,7 @@ fn file_conflict([cert, key]: [&'static str; 2], cert_file: &Path, key_file: &Pa
     Some(Conflict { option, because, text })
 }
 
-/// An S3 key and its secret must be set together or not at all.
+/// An S3 key and its secret must be set together or not at all. Commands beside a server that use one check their own.
 fn key_conflicts(Config { blobs, backups, .. }: &Config) -> impl Iterator<Item = Conflict> {
     let is_s3 = blobs.kind == BlobKind::S3;
     let names = ["blobs.access_key_id", "blobs.secret_access_key"];

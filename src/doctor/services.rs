@@ -31,6 +31,16 @@ async fn within<T, E: Display>(
     }
 }
 
+/// What to do about a name whose password is empty: the service would not say it in these words, or take the login for that of
+/// an unknown user.
+fn missing_password(config: &Config, [name, password, variable]: [&'static str; 3]) -> Option<String> {
+    config.lacks_password(password).then(|| {
+        format!(
+            "{name} is set, but {password} is empty; set it, or {variable} for this command as for the server"
+        )
+    })
+}
+
 /// Whether the mail server accepts a connection, TLS and the login; with an address also a test e-mail.
 pub async fn mail(config: &Config, test_to: Option<&str>) -> Finding {
     mail_within(config, test_to, SERVICE_TIME_MAX).await
@@ -46,6 +56,9 @@ async fn mail_within(config: &Config, test_to: Option<&str>, time_max: Duration)
         }
         Ok(Some(smtp)) => smtp,
     };
+    if let Some(text) = missing_password(config, ["mail.user", "mail.password", "MILLSTREAM_MAIL_PASSWORD"]) {
+        return Finding::problem(what, text);
+    }
     if let Err(why) = within(time_max, smtp.test()).await {
         let text = format!(
             "{host}: {why}; check [mail] and the network (mail.security is \"starttls\" on port 587, \"tls\" on port 465)"
@@ -76,14 +89,15 @@ pub async fn push(config: &Config) -> Finding {
         Ok(Some(service)) => service,
         Err(error) => return Finding::problem(what, error.to_string()),
     };
-    if config.push.org_id.is_empty() || config.push.org_key.0.is_empty() {
-        return Finding::problem(
-            what,
-            "push.org_id and push.org_key are not set, so the service refuses notifications",
-        );
-    }
+    let has_key = !config.push.org_id.is_empty() && !config.push.org_key.0.is_empty();
     let problem = match service.probe().await {
-        Ok(()) => return Finding::good(what, format!("{url} accepts push.org_id and push.org_key")),
+        Ok(()) if has_key => {
+            return Finding::good(what, format!("{url} accepts push.org_id and push.org_key"));
+        }
+        Ok(()) => {
+            let text = format!("{url} accepts this server without push.org_id and push.org_key");
+            return Finding::good(what, text);
+        }
         Err(PushFailure::Busy { .. }) => {
             let text = format!("{url} answers that there are too many requests; try again later");
             return Finding::warning(what, text);
@@ -92,7 +106,8 @@ pub async fn push(config: &Config) -> Finding {
             format!("{url} does not answer: {why}; check push.service_url and the network")
         }
         Err(PushFailure::Refused { status: 401 | 403, .. }) => {
-            format!("{url} refuses this server; check push.org_id and push.org_key")
+            let what_to_do = if has_key { "check" } else { "set" };
+            format!("{url} refuses this server; {what_to_do} push.org_id and push.org_key")
         }
         Err(failure @ (PushFailure::Refused { .. } | PushFailure::Broken(_))) => {
             format!("{url} does not answer as a push service: {failure}; check push.service_url")
@@ -110,6 +125,10 @@ pub async fn ldap(config: &Config) -> Finding {
     let Some(directory) = LdapDirectory::of(&settings) else {
         return Finding::off(what, "no directory: users log in with passwords of this server");
     };
+    let names = ["ldap.bind_dn", "ldap.bind_password", "MILLSTREAM_LDAP_BIND_PASSWORD"];
+    if let Some(text) = missing_password(config, names) {
+        return Finding::problem(what, text);
+    }
     let found = within(SERVICE_TIME_MAX, async {
         directory.acquire_permit(UNKNOWN_NAME).await?.find(UNKNOWN_NAME).await.map(drop)
     });

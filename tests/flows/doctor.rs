@@ -170,6 +170,44 @@ async fn push_service_must_accept_the_key() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn push_service_may_need_no_key() {
+    let (folder, mut service) = (folder(), HttpStub::start().await);
+    let url = service_url(&service);
+    let settings = [("MILLSTREAM_PUSH_SERVICE_URL", url.as_str())];
+    for (reply, state, text) in [
+        (StubReply::json(&json!({ "result": "success" })), "ok", "without push.org_id"),
+        (StubReply::Status(401, "{}"), "problem", "set push.org_id and push.org_key"),
+    ] {
+        service.reply_next(reply);
+        let (_, findings) = tokio::task::block_in_place(|| examine(&folder.data, &[], &settings));
+        let found = find(&findings, "push");
+        assert!(found.0 == state && found.1.contains(text), "{state}: {found:?}");
+        service.next_request().await;
+    }
+}
+
+/// Before anything is asked with the name alone.
+#[test]
+fn passwords_that_are_missing_are_named() {
+    let folder = folder();
+    let settings = [
+        ("MILLSTREAM_LDAP_URL", "ldap://127.0.0.1:9"),
+        ("MILLSTREAM_LDAP_SEARCH_BASE", "dc=acme,dc=example"),
+        ("MILLSTREAM_LDAP_BIND_DN", "cn=reader,dc=acme,dc=example"),
+        ("MILLSTREAM_MAIL_HOST", "127.0.0.1"),
+        ("MILLSTREAM_MAIL_PORT", "9"),
+        ("MILLSTREAM_MAIL_FROM", "chat@acme.example"),
+        ("MILLSTREAM_MAIL_USER", "chat"),
+    ];
+    let (is_well, findings) = examine(&folder.data, &[], &settings);
+    assert!(!is_well);
+    for (what, missing) in [("LDAP", "ldap.bind_password is empty"), ("mail", "mail.password is empty")] {
+        let (state, text) = find(&findings, what);
+        assert!(state == "problem" && text.contains(missing), "{what}: {state}: {text}");
+    }
+}
+
 #[test]
 fn folders_of_something_else_stay_as_they_are() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -360,7 +360,10 @@ fn only_servers_need_passwords() {
     let ldap =
         "[ldap]\nurl = \"ldap://ldap.acme.example\"\nsearch_base = \"dc=acme\"\nbind_dn = \"cn=reader\"\n";
     let mail = "[mail]\nhost = \"mail.acme.example\"\nfrom = \"Acme <chat@acme.example>\"\nuser = \"chat\"\n";
-    for (text, option) in [(ldap, "ldap.bind_password"), (mail, "mail.password")] {
+    let files = "[blobs]\nkind = \"s3\"\nbucket = \"files\"\naccess_key_id = \"AKIAEXAMPLE\"\n";
+    let passwords =
+        [(ldap, "ldap.bind_password"), (mail, "mail.password"), (files, "blobs.secret_access_key")];
+    for (text, option) in passwords {
         std::fs::write(&path, text).unwrap();
         assert!(
             Config::load(Some(&path), [], Overrides::default()).is_ok(),

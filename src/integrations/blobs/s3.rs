@@ -59,11 +59,16 @@ pub(super) fn open(
     if !settings.endpoint.is_empty() {
         builder = builder.with_endpoint(&settings.endpoint);
     }
-    // Without keys, the instance's own credentials are used.
-    if !settings.access_key_id.is_empty() {
-        builder = builder
-            .with_access_key_id(&settings.access_key_id)
-            .with_secret_access_key(&settings.secret_access_key.0);
+    match (settings.access_key_id.as_str(), settings.secret_access_key.0.as_str()) {
+        // The instance's own credentials are used.
+        ("", "") => {}
+        ("", _) => {
+            return Err(BlobError::Store("secret_access_key is set, but access_key_id is empty".into()));
+        }
+        (_, "") => {
+            return Err(BlobError::Store("access_key_id is set, but secret_access_key is empty".into()));
+        }
+        (id, secret) => builder = builder.with_access_key_id(id).with_secret_access_key(secret),
     }
     Ok(builder.build()?)
 }
@@ -123,6 +128,19 @@ mod tests {
         settings.access_key_id = KEY.to_owned();
         settings.secret_access_key.0 = "secret".to_owned();
         (Blobs::open(&settings, std::path::Path::new("/nowhere"), true).unwrap(), count)
+    }
+
+    #[test]
+    fn a_key_needs_its_secret() {
+        let mut settings = Config::load(None, [], Overrides::default()).unwrap().blobs;
+        (settings.kind, settings.bucket) = (BlobKind::S3, "files".to_owned());
+        for (id, secret, missing) in
+            [(KEY, "", "secret_access_key is empty"), ("", KEY, "access_key_id is empty")]
+        {
+            (settings.access_key_id, settings.secret_access_key.0) = (id.to_owned(), secret.to_owned());
+            let error = open(&settings, Retries::Few, true).err().map(|error| error.to_string());
+            assert!(error.is_some_and(|error| error.contains(missing) && !error.contains(KEY)));
+        }
     }
 
     #[tokio::test]
