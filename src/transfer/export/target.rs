@@ -4,12 +4,14 @@ use super::run::{ExportRequest, Exported, export};
 use super::snapshot::Step;
 use crate::transfer::problem::TransferError;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes that are written at a time.
 pub(super) const BUFFER_BYTES: usize = 1 << 18;
+/// How archives begin.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// A file that gets its name when it is complete. Dropping it before removes it.
 pub struct UnfinishedFile {
@@ -49,15 +51,25 @@ impl UnfinishedFile {
     }
 }
 
-/// Removes what is left of an export that was killed.
+/// Removes what is left of an export that was killed: the beginning of an archive, or nothing yet. All else is not its own.
 fn remove_left_over(new: &Path) -> Result<(), TransferError> {
     let failed = |reason| TransferError::system(new, reason);
     let is_file = match fs::symlink_metadata(new) {
         Err(reason) if reason.kind() == ErrorKind::NotFound => return Ok(()),
         found => found.map_err(failed)?.is_file(),
     };
-    if is_file && matches!(File::open(new).map_err(failed)?.try_lock(), Err(TryLockError::WouldBlock)) {
-        return Err(TransferError::Busy);
+    let mut start = Vec::new();
+    if is_file {
+        let file = File::open(new).map_err(failed)?;
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            return Err(TransferError::Busy);
+        }
+        file.take(GZIP.len() as u64).read_to_end(&mut start).map_err(failed)?;
+    }
+    if !is_file || !GZIP.starts_with(&start) {
+        let why =
+            "it is not what an interrupted export leaves; remove it, or choose another name for the export";
+        return Err(failed(io::Error::new(ErrorKind::AlreadyExists, why)));
     }
     fs::remove_file(new).map_err(failed)
 }
@@ -158,6 +170,26 @@ mod tests {
         assert_eq!(names(), ["acme.tar.gz"]);
         assert_eq!(fs::read(&to).unwrap(), b"whole");
         assert!(UnfinishedFile::create(&to).is_err());
+    }
+
+    #[test]
+    fn only_what_an_export_left_is_replaced() {
+        let temp = tempfile::tempdir().unwrap();
+        let (to, new) = (temp.path().join("acme.tar.gz"), temp.path().join("acme.tar.gz.new"));
+        for left in [&b""[..], &GZIP, b"\x1f\x8b\x08half"] {
+            fs::write(&new, left).unwrap();
+            assert!(UnfinishedFile::create(&to).is_ok(), "{left:?}");
+        }
+        for notes in ["x", "my own notes"] {
+            fs::write(&new, notes).unwrap();
+            let error = UnfinishedFile::create(&to).err().map(|error| error.to_string());
+            assert!(error.is_some_and(|error| error.contains("acme.tar.gz.new")));
+            assert_eq!(fs::read_to_string(&new).unwrap(), notes);
+        }
+        fs::remove_file(&new).unwrap();
+        std::os::unix::fs::symlink("nowhere", &new).unwrap();
+        assert!(UnfinishedFile::create(&to).is_err());
+        assert!(fs::symlink_metadata(&new).unwrap().is_symlink());
     }
 
     #[test]
