@@ -2,6 +2,7 @@
 
 mod validity;
 
+use validity::version;
 pub use validity::{DAYS_WARN, Usable, Validity};
 
 use jiff::Timestamp;
@@ -61,10 +62,15 @@ impl CertificateFiles {
             Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::KeyMismatch)) => {
                 Err(refused("must be the key of the certificate"))
             }
-            Err(reason) => Err(TlsProblem {
-                option: self.cert_option,
-                text: format!("must have a certificate of version 3 that can be used: {reason}"),
-            }),
+            Err(reason) => {
+                let text = match found.cert.first().and_then(|own| version(own)) {
+                    Some(old @ 1..=2) => format!(
+                        "must have certificates of version 3; this one is of version {old}, made without extensions"
+                    ),
+                    _ => format!("must have a certificate that can be used: {}", unusable(&reason)),
+                };
+                Err(TlsProblem { option: self.cert_option, text })
+            }
         }
     }
 
@@ -92,6 +98,12 @@ impl CertificateFiles {
         };
         Some([of(&self.cert_file)?, of(&self.key_file)?])
     }
+}
+
+/// Why the library refuses a certificate. It says so of that of another side.
+fn unusable(reason: &rustls::Error) -> String {
+    let text = reason.to_string();
+    text.strip_prefix("invalid peer certificate: ").map(str::to_owned).unwrap_or(text)
 }
 
 /// Modification time, length and inode of both files.
@@ -268,6 +280,33 @@ mod tests {
         assert!(files.read().is_ok());
         std::fs::write(&files.cert_file, vec![b'x'; FILE_BYTES_MAX as usize + 1]).unwrap();
         assert_eq!(problem(), "`tls.cert_file` must not be longer than 1048576 bytes");
+    }
+
+    /// Made with `openssl x509 -req` and without extensions.
+    const VERSION_1: &str = "-----BEGIN CERTIFICATE-----\n\
+MIIBFDCBuwIUWBOml0GyeVpwdJHFDCA2W567+4UwCgYIKoZIzj0EAwIwDDEKMAgG\n\
+A1UEAwwBeDAgFw0yNjExMjcyMzQ1NThaGA8yMTA5MDExNjIzNDU1OFowDDEKMAgG\n\
+A1UEAwwBeDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNPpKOiY2wmm9pL/rYaY\n\
+O/Nac5qrsut1xP3J/25SqjVXSHywOdCLpj7OYSfG5JPnA8n0t0GzhcvYxjWBcsVE\n\
+7GkwCgYIKoZIzj0EAwIDSAAwRQIhAOEk6jj46ePtwKEGL3/mDrruXiMy8YCjLXYS\n\
+H0I/bDXMAiADGB6SKDYfXIjBL0yRsAy2l1cGVdTDvalH2JOX/cUjsg==\n\
+-----END CERTIFICATE-----\n";
+    const VERSION_1_KEY: &str = "-----BEGIN PRIVATE KEY-----\n\
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLmRXYVo/r3Rx0P/A\n\
+lkqypZ2gBvuzVsc9bMTtl69JwKehRANCAATT6SjomNsJpvaS/62GmDvzWnOaq7Lr\n\
+dcT9yf9uUqo1V0h8sDnQi6Y+zmEnxuST5wPJ9LdBs4XL2MY1gXLFROxp\n\
+-----END PRIVATE KEY-----\n";
+
+    #[test]
+    fn certificates_of_version_1_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(folder.path());
+        std::fs::write(&files.cert_file, VERSION_1).unwrap();
+        std::fs::write(&files.key_file, VERSION_1_KEY).unwrap();
+        assert_eq!(
+            files.read().unwrap_err().to_string(),
+            "`tls.cert_file` must have certificates of version 3; this one is of version 1, made without extensions"
+        );
     }
 
     #[test]

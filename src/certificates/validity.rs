@@ -60,6 +60,16 @@ impl Validity {
     }
 }
 
+/// The version of a certificate, from 1 on; none if it cannot be read. Version 1 is not written in it, and it has no extensions.
+pub fn version(der: &[u8]) -> Option<u8> {
+    let (_, certificate, _) = element(der)?;
+    let (_, fields, _) = element(certificate)?;
+    match element(fields)? {
+        (VERSION, number, _) => element(number)?.1.last()?.checked_add(1),
+        _ => Some(1),
+    }
+}
+
 /// Tag and content of the first element, and what follows it.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first()?;
@@ -107,8 +117,9 @@ mod tests {
             (start.to_string(), end.to_string()),
             ("2026-02-03T00:00:00Z".into(), "2061-12-31T00:00:00Z".into())
         );
+        assert_eq!(version(certificate.der()), Some(3));
         for broken in [&[][..], &[0x30], &[0x30, 0x85, 1, 2, 3, 4, 5], &[0x30, 0x03, 0x30, 0x7f, 0]] {
-            assert_eq!(Validity::of(broken), None);
+            assert_eq!((Validity::of(broken), version(broken)), (None, None));
         }
     }
 
