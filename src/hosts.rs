@@ -36,7 +36,7 @@ impl Hosts {
         let mut names: Vec<String> = LOCAL_NAMES.map(str::to_owned).into();
         let external = url::Url::parse(&config.external_url).ok();
         // URLs without a host have no subdomains.
-        let external = external.filter(|url| url.has_host());
+        let external = external.filter(|url| url.has_host()).map(without_final_dot);
         names.extend(external.as_ref().and_then(|url| url.host_str()).map(str::to_lowercase));
         let listening = config.listen.ip();
         if !listening.is_unspecified() {
@@ -208,6 +208,14 @@ fn without_port(host: &str) -> &str {
     name.strip_suffix('.').unwrap_or(name)
 }
 
+/// A URL with its name as clients send it. A full name may end in a dot, which says no more.
+fn without_final_dot(mut url: url::Url) -> url::Url {
+    let name = url.host_str().and_then(|name| name.strip_suffix('.')).map(str::to_owned);
+    // What is left of a name is one; otherwise the URL stays as it is.
+    let _ = name.map(|name| url.set_host(Some(&name)));
+    url
+}
+
 /// The URL for accepting an invitation; `url` is the organization's, without a slash at its end.
 pub fn invitation_link(realm: &RealmHandle, url: &str, invitation: InvitationId) -> String {
     format!("{url}/join/{}/", realm.invitation_key(invitation))
@@ -256,6 +264,18 @@ mod tests {
         ] {
             assert_eq!(hosts.subdomain_of(Some(host)).as_deref(), subdomain, "{host}");
         }
+    }
+
+    #[test]
+    fn final_dot_of_the_public_url_is_no_part_of_the_name() {
+        let hosts = hosts("https://chat.example.org.:8443", "127.0.0.1:80");
+        for (host, subdomain) in
+            [("chat.example.org", ""), ("chat.example.org.", ""), ("acme.chat.example.org.:8443", "acme")]
+        {
+            assert_eq!(hosts.subdomain_of(Some(host)).as_deref(), Some(subdomain), "{host}");
+        }
+        assert_eq!(hosts.url_of("acme"), "https://acme.chat.example.org:8443");
+        assert_eq!(hosts.name(), "chat.example.org");
     }
 
     #[test]
