@@ -54,6 +54,9 @@ pub struct Table {
     /// The columns that only programs read.
     #[serde(default)]
     programs_only: Vec<String>,
+    /// The columns with values that may be unknown: null for programs.
+    #[serde(default)]
+    maybe_unknown: Vec<String>,
     rows: Vec<Vec<Value>>,
     /// What people read instead of a list without rows; empty: only the names of the columns.
     #[serde(default)]
@@ -78,6 +81,12 @@ impl Table {
         self
     }
 
+    /// Says in which column a null stands for a value that is not known.
+    pub fn with_unknowns(mut self, column: &str) -> Self {
+        self.maybe_unknown.push(column.to_owned());
+        self
+    }
+
     /// Says what people read instead of a list without rows.
     pub fn or_sentence(mut self, sentence: impl Into<String>) -> Self {
         self.when_empty = sentence.into();
@@ -98,9 +107,12 @@ impl Table {
             .collect();
         let head: Vec<String> =
             shown.iter().map(|column| self.columns[*column].to_uppercase().replace('_', " ")).collect();
-        let is_time = |column: usize| self.columns.get(column).is_some_and(|name| self.times.contains(name));
+        let is_of = |names: &[String], column: usize| {
+            self.columns.get(column).is_some_and(|name| names.contains(name))
+        };
         let written = |(column, value): (usize, &Value)| match value {
-            Value::String(text) if is_time(column) => readable_time(text),
+            Value::String(text) if is_of(&self.times, column) => readable_time(text),
+            Value::Null if is_of(&self.maybe_unknown, column) => "?".to_owned(),
             value => cell(value),
         };
         let row = |row: &Vec<Value>| {

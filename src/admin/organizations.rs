@@ -38,6 +38,8 @@ pub(super) fn list(server: &Server) -> Answer {
     let none = "There is no organization yet; `millstream realm create` creates one.";
     let mut table = Table::new(&["subdomain", "name", "people", "state", "archive"])
         .with_programs_only(&["archive"])
+        // Earlier versions did not note that of an import.
+        .with_unknowns("subdomain")
         .or_sentence(none);
     for realm in server.realms() {
         let directory = realm.directory();

@@ -291,6 +291,11 @@ fn unfinished_import_is_named_and_keeps_its_subdomain() {
     let importing = json!({"subdomain": "acme", "name": "", "people": 0, "state": "importing",
         "archive": "/srv/full.tar.gz"});
     assert_eq!((listed[0]["state"].clone(), listed[1].clone()), (json!("open"), importing), "{listed}");
+    // An earlier version noted neither.
+    std::fs::write(data.join("import"), "7 8f3a").expect("room");
+    let (_, text) = run(&data, &["realm", "list"]);
+    assert!(text.lines().any(|line| line.starts_with("? ") && line.contains("importing")), "{text}");
+    std::fs::write(data.join("import"), "7 8f3a\nsubdomain acme\narchive /srv/full.tar.gz\n").expect("room");
     let (is_done, text) = create(&data, "acme");
     assert!(!is_done && text.contains(named) && text.contains(remedy), "{text}");
     let (is_done, text) = import(&export, &data);
