@@ -239,6 +239,11 @@ impl Adding<'_> {
         Ok(true)
     }
 
+    fn cannot_store(&self, source: &Path, error: &io::Error) -> StoreError {
+        let title = self.backups.repository.title();
+        StoreError::Backup(format!("cannot write to {title}: {error} (while storing {})", source.display()))
+    }
+
     fn has(&self, hash: &str) -> bool {
         manifest::unhex(hash).is_some_and(|hash| self.stored.contains(&hash))
     }
@@ -260,10 +265,20 @@ impl Adding<'_> {
         let is_new = !self.has(&hash);
         if is_new {
             let name = manifest::file(&hash);
-            let content = open().map(|content| Expected { content, hash: Sha256::new(), expected: &hash });
-            match content.and_then(|mut content| self.backups.repository.store(&name, &mut content)) {
+            let mut content = match open() {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+                opened => Expected::new(
+                    opened.map_err(|error| StoreError::io("cannot read", &source, error))?,
+                    &hash,
+                ),
+            };
+            match self.backups.repository.store(&name, &mut content) {
                 Err(error) if error.kind() == ErrorKind::NotFound && !source.exists() => return Ok(()),
-                stored => stored.map_err(|error| StoreError::io("cannot back up", &source, error))?,
+                Err(error) if content.has_failed => {
+                    return Err(StoreError::io("cannot back up", &source, error));
+                }
+                Err(error) => return Err(self.cannot_store(&source, &error)),
+                Ok(()) => {}
             }
             self.stored.extend(manifest::unhex(&hash));
         }
@@ -281,16 +296,30 @@ struct Expected<'h, R> {
     content: R,
     hash: Sha256,
     expected: &'h str,
+    /// Whether reading failed: other errors are those of the repository.
+    has_failed: bool,
 }
 
-impl<R: Read> Read for Expected<'_, R> {
-    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+impl<'h, R: Read> Expected<'h, R> {
+    fn new(content: R, expected: &'h str) -> Self {
+        Self { content, hash: Sha256::new(), expected, has_failed: false }
+    }
+
+    fn read_piece(&mut self, piece: &mut [u8]) -> io::Result<usize> {
         let count = self.content.read(piece)?;
         self.hash.update(&piece[..count]);
         if count == 0 && !piece.is_empty() && manifest::hex(&self.hash.clone().finalize()) != self.expected {
             return Err(io::Error::other("it changed while it was read"));
         }
         Ok(count)
+    }
+}
+
+impl<R: Read> Read for Expected<'_, R> {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        let read = self.read_piece(piece);
+        self.has_failed |= read.is_err();
+        read
     }
 }
 
