@@ -107,9 +107,15 @@ enum Command {
 }
 
 impl Cli {
-    /// Runs the command. Errors are printed on standard error.
-    pub fn run(self) -> ExitCode {
-        match self.command.run() {
+    /// Reads the command line of the process and runs its command, or prints the help or the version that it asks for. Errors
+    /// are printed on standard error; a command line that is not valid ends the process.
+    pub fn run() -> ExitCode {
+        let done = match Self::try_parse() {
+            Ok(cli) => cli.command.run(),
+            Err(wrong) if wrong.use_stderr() => wrong.exit(),
+            Err(help) => print::print_help(&help),
+        };
+        match done {
             Ok(()) => ExitCode::SUCCESS,
             Err(CliError::Interrupted(signal)) => ExitCode::from(signal.exit_code()),
             Err(error) => {

@@ -1,6 +1,5 @@
 //! The binary: parses the command line and runs the command.
 
-use clap::Parser;
 use std::process::ExitCode;
 
 #[cfg(target_os = "linux")]
@@ -8,5 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 fn main() -> ExitCode {
-    millstream::cli::Cli::parse().run()
+    millstream::cli::Cli::run()
 }

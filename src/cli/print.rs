@@ -13,9 +13,21 @@ pub fn print_text(text: &str) -> Result<(), CliError> {
     print_to(&mut io::stdout().lock(), text.as_bytes())
 }
 
+/// Prints a help text, or the version, as [`print_text`] does.
+///
+/// # Errors
+/// Those of [`print_text`].
+pub fn print_help(help: &clap::Error) -> Result<(), CliError> {
+    written(help.print().and_then(|()| io::stdout().flush()))
+}
+
 /// Prints bytes to a stream.
 fn print_to(out: &mut dyn Write, bytes: &[u8]) -> Result<(), CliError> {
-    match out.write_all(bytes).and_then(|()| out.flush()) {
+    written(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+fn written(result: io::Result<()>) -> Result<(), CliError> {
+    match result {
         Err(reason) if reason.kind() != ErrorKind::BrokenPipe => {
             Err(CliError::System { what: "cannot write the output", reason })
         }
