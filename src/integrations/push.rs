@@ -14,7 +14,7 @@ use model::push::{PushDevice, PushStatus, PushTokenKind};
 use model::{Directory, Message, MessageId, Timestamp, User, UserId};
 use rules::avatar::{AvatarSize, whole_avatar_url};
 use rules::permissions::users::api_email;
-use rules::plain_text::{cut, plain_text};
+use rules::plain_text::{cut, notification_text};
 use rules::settings::realm_bool;
 use rules::topics::shown_topic;
 use serde_json::Value;
@@ -281,7 +281,7 @@ fn message_notification(
     message: &Message,
 ) -> Option<MessageNotification> {
     let sender = directory.user(message.sender)?;
-    let (content, is_truncated) = cut(&plain_text(&message.rendered), TEXT_CHARS_MAX);
+    let (content, is_truncated) = cut(&notification_text(&message.rendered), TEXT_CHARS_MAX);
     let avatar = whole_avatar_url(directory, sender, AvatarSize::Small);
     let conversation = match &message.place {
         model::Place::Channel { channel, topic } => Conversation::Channel {

@@ -1,6 +1,8 @@
 //! The description of an organization on a page of this server: its headings follow that of the page, and its emoji are
 //! characters, because these pages have no pictures of them.
 
+use rules::emoji;
+
 /// The lowest heading of HTML.
 const LEVEL_MAX: usize = 6;
 /// After a character that is also a sign of text, such as a heart, it asks for the form of an emoji.
@@ -24,7 +26,7 @@ pub(super) fn below_heading(html: &str) -> String {
             out.push_str(&format!("</h{}>", shown_level(&open)));
         } else {
             out.push_str(&format!("<{tag}>"));
-            if let Some((characters, after)) = emoji(tag, rest) {
+            if let Some((characters, after)) = shown_emoji(tag, rest) {
                 out.push_str(&characters);
                 rest = after;
             }
@@ -53,11 +55,10 @@ fn shown_level(open: &[usize]) -> usize {
 }
 
 /// The characters of an emoji that begins with this tag, and what follows its name.
-fn emoji<'h>(tag: &str, rest: &'h str) -> Option<(String, &'h str)> {
+fn shown_emoji<'h>(tag: &str, rest: &'h str) -> Option<(String, &'h str)> {
     let (_, code) = tag.strip_prefix("span ")?.split_once("class=\"emoji emoji-")?;
     let (code, _) = code.split_once('"')?;
-    let character = |part: &str| u32::from_str_radix(part, 16).ok().and_then(char::from_u32);
-    let mut characters = code.split('-').map(character).collect::<Option<String>>()?;
+    let mut characters = emoji::characters(code)?;
     if characters.chars().count() == 1 {
         characters.push(AS_EMOJI);
     }

@@ -1,7 +1,19 @@
-//! Converts rendered messages to plain text, for push notifications and the plain part of e-mails.
+//! Converts rendered messages to plain text, for push notifications and e-mails.
 
-/// The text, each block on its own line, without hidden spoilers. The HTML must be well-formed, as our renderer's is.
+use crate::emoji;
+
+/// The text, each block on its own line, without hidden spoilers. Emoji are their names between colons. The HTML must be
+/// well-formed, as our renderer's is.
 pub fn plain_text(html: &str) -> String {
+    text_of(html, false)
+}
+
+/// The text for people who read it outside a client: as [`plain_text`], but emoji are characters, where there are any.
+pub fn notification_text(html: &str) -> String {
+    text_of(html, true)
+}
+
+fn text_of(html: &str, shows_emoji: bool) -> String {
     let mut out = String::with_capacity(html.len() / 2);
     // Number of open elements inside a hidden one, that one included.
     let mut hidden_depth = 0usize;
@@ -30,6 +42,12 @@ pub fn plain_text(html: &str) -> String {
                 hidden_depth = 1;
             }
             "span" if tag.contains("\"katex-html\"") => hidden_depth = 1,
+            "span" if shows_emoji => {
+                if let Some((characters, after)) = emoji_at(tag, rest) {
+                    push_text(&mut out, &characters, 0, quote_depth);
+                    rest = after;
+                }
+            }
             "math" if !is_end => {
                 let (tex, after) = formula(rest);
                 push_text(&mut out, tex, 0, quote_depth);
@@ -57,6 +75,12 @@ fn formula(math: &str) -> (&str, &str) {
     let (math, after) = math.split_once("</math>").unwrap_or((math, ""));
     let tex = math.split_once("application/x-tex\">").map_or("", |(_, tex)| tex);
     (tex.split_once("</annotation>").map_or("", |(tex, _)| tex), after)
+}
+
+/// The characters of an emoji that begins with this tag, and what follows its name.
+fn emoji_at<'h>(tag: &str, rest: &'h str) -> Option<(String, &'h str)> {
+    let code = attribute(tag, "class").strip_prefix("emoji emoji-")?;
+    Some((emoji::characters(code)?, &rest[rest.find('<')?..]))
 }
 
 /// The first characters of a text, and whether it was truncated.
@@ -111,6 +135,7 @@ fn unescape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::formulas::{Display, FormulaBudget};
+    use crate::markdown::{NoNames, render};
 
     #[test]
     fn html_to_plain_text() {
@@ -131,6 +156,19 @@ mod tests {
         for (html, text) in cases {
             assert_eq!(plain_text(html), text, "{html}");
         }
+    }
+
+    #[test]
+    fn emoji_are_characters_for_people() {
+        let html = render("> so :heart: :smile:\n\n:flag_ascension_island: `:smile:` :zulip:", &NoNames)
+            .unwrap()
+            .html;
+        let named = plain_text(&html);
+        assert!(named.starts_with("> so :heart: :smile:"), "{named}");
+        let shown = notification_text(&html);
+        let flag = "\u{1f1e6}\u{1f1e8}";
+        assert!(shown.starts_with(&format!("> so \u{2764} \u{1f604}\n{flag} :smile:")), "{shown}");
+        assert_eq!(notification_text("<span class=\"emoji emoji-x\">:x:</span>"), ":x:");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::unsubscribe::MailKind;
 use model::{Message, MessageId, Place, RecipientId, SettingValue, User, UserId};
 use rules::markdown::{ChannelRef, message_url};
 use rules::notifications::Trigger;
-use rules::plain_text::{cut, plain_text};
+use rules::plain_text::{cut, notification_text};
 use rules::settings::{realm_bool, user_bool, user_setting, user_value};
 use rules::topics::shown_topic;
 
@@ -100,7 +100,7 @@ impl MailContext<'_> {
     }
 
     fn excerpt(&self, message: &Message) -> String {
-        let (text, _) = cut(&plain_text(&message.rendered), TEXT_CHARS_MAX);
+        let (text, _) = cut(&notification_text(&message.rendered), TEXT_CHARS_MAX);
         format!("{}:\n{text}", self.name_of(message.sender))
     }
 

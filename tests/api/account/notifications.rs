@@ -71,7 +71,7 @@ async fn push_notification_payload_of_direct_message() {
         "user_id",
     ];
     assert_eq!(keys, known);
-    assert_eq!(said["content"], "Are you there? :smile:");
+    assert_eq!(said["content"], "Are you there? \u{1f604}");
     assert_eq!((&said["sender_id"], &said["sender_full_name"]), (&json!(iago.id), &json!("Iago")));
     assert_eq!((&said["recipient_type"], &said["user_id"]), (&json!("direct"), &json!(hamlet.id)));
     assert!(said["sender_avatar_url"].as_str().unwrap().starts_with("http"), "{said}");

@@ -90,6 +90,12 @@ pub fn canonical_name(code: &str) -> Option<&'static str> {
     names_of(code)?.first().copied()
 }
 
+/// The characters of a code such as `1f604` or `1f1e6-1f1e8`; none if it is not a code.
+pub fn characters(code: &str) -> Option<String> {
+    let character = |part: &str| u32::from_str_radix(part, 16).ok().and_then(char::from_u32);
+    code.split('-').map(character).collect()
+}
+
 /// The emoticon that the text begins with, such as `:)`, and the name of its emoji.
 pub fn leading_emoticon(text: &str) -> Option<(&'static str, &'static str)> {
     EMOTICONS.iter().copied().find(|(emoticon, _)| text.starts_with(emoticon))
