@@ -6,6 +6,10 @@ use memchr::memchr_iter;
 
 /// Bytes of all heads of an e-mail together.
 pub const HEAD_BYTES_MAX: usize = 256 << 10;
+/// Bytes of one header about contents: each of its parameters may be compared with all others.
+const CONTENT_HEADER_BYTES_MAX: usize = 16 << 10;
+/// How the names of these headers begin.
+const CONTENT: &[u8] = b"content-";
 /// Parts of an e-mail that have parts.
 const MULTIPARTS_MAX: usize = 50;
 
@@ -19,7 +23,8 @@ struct Heads<'m> {
     boundaries: Vec<Vec<u8>>,
 }
 
-/// The bytes of the heads of an e-mail and its parts, at least; none where they, or the parts with parts, are too many.
+/// The bytes of the heads of an e-mail and its parts, at least; none where they, or the parts with parts, are too many, or a header
+/// is too long.
 ///
 /// A head begins the e-mail, and there is one behind each boundary that a head before it names, wherever in a line: the parser
 /// accepts more than the standard.
@@ -47,6 +52,9 @@ impl Heads<'_> {
             return None;
         }
         let text = &self.mail[start..end];
+        if has_long_content_header(text) {
+            return None;
+        }
         let spaces = text.iter().take_while(|byte| byte.is_ascii_whitespace() && **byte != b'\n').count();
         let text = &text[spaces..];
         self.add_boundaries(text.strip_prefix(b"\n").unwrap_or(text));
@@ -67,14 +75,37 @@ impl Heads<'_> {
     }
 }
 
+/// Whether a header about contents is too long. Every line may begin one: the parser takes it for the continuation of the line
+/// before only if that has a colon.
+fn has_long_content_header(head: &[u8]) -> bool {
+    let is_long = |start: usize| {
+        let header = &head[start..];
+        let line = header.iter().take_while(|byte| **byte != b'\n');
+        let mut name = line.filter(|byte| !byte.is_ascii_whitespace()).skip_while(|byte| **byte == b':');
+        CONTENT.iter().all(|wanted| name.next().is_some_and(|byte| byte.eq_ignore_ascii_case(wanted)))
+            && end_of_header(header) > CONTENT_HEADER_BYTES_MAX
+    };
+    std::iter::once(0).chain(lines_after(head, 0)).any(is_long)
+}
+
+/// Behind the line and those that continue it.
+fn end_of_header(header: &[u8]) -> usize {
+    let is_end = |line: &usize| !matches!(header.get(*line), Some(b' ' | b'\t'));
+    lines_after(header, 0).find(is_end).unwrap_or(header.len())
+}
+
+/// The starts of all further lines.
+fn lines_after(text: &[u8], start: usize) -> impl Iterator<Item = usize> {
+    memchr_iter(b'\n', &text[start..]).map(move |newline| start + newline + 1)
+}
+
 /// Behind the first empty line, or the end of the e-mail.
 fn end_of_head(mail: &[u8], start: usize) -> usize {
-    let lines = memchr_iter(b'\n', &mail[start..]).map(|newline| start + newline + 1);
     let empty = |line: usize| {
         let ends = [&b"\n"[..], b"\r\n"];
         ends.into_iter().find(|end| mail[line..].starts_with(end)).map(|end| line + end.len())
     };
-    lines.into_iter().find_map(empty).unwrap_or(mail.len())
+    lines_after(mail, start).find_map(empty).unwrap_or(mail.len())
 }
 
 #[cfg(test)]
@@ -92,12 +123,23 @@ mod tests {
 
     #[test]
     fn heads_of_parts_are_counted_together() {
-        let parameters = |bytes: usize| ";aa*1=b".repeat(bytes / 7);
-        let part = |bytes: usize| format!("Content-Type: text/plain{}\n\nx\n--b\n", parameters(bytes));
+        let part = |bytes: usize| format!("X: {}\n\nx\n--b\n", "y".repeat(bytes));
         assert_eq!(found(&multipart(&part(2 * HEAD_BYTES_MAX))), None);
         assert_eq!(found(&multipart(&part(HEAD_BYTES_MAX / 5).repeat(6))), None);
         assert!(found(&multipart(&part(HEAD_BYTES_MAX / 5).repeat(4))).is_some());
         assert_eq!(found(&format!("Subject: {}", "x".repeat(HEAD_BYTES_MAX))), None);
+    }
+
+    #[test]
+    fn headers_about_contents_are_short() {
+        let parameters = |bytes: usize| ";a*1=b".repeat(bytes / 6);
+        for before in ["", "X: y\n", "x\n ", ": : ", "X: y\n\tz\n"] {
+            for name in ["Content-Type", "content - DISPOSITION ", "Content-Id"] {
+                let part = |bytes| format!("{before}{name}: x/y{}\n\nx\n--b\n", parameters(bytes));
+                assert_eq!(found(&multipart(&part(CONTENT_HEADER_BYTES_MAX + 6))), None, "{before}{name}");
+                assert!(found(&multipart(&part(CONTENT_HEADER_BYTES_MAX / 2))).is_some(), "{before}{name}");
+            }
+        }
     }
 
     #[test]

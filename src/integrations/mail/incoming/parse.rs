@@ -360,6 +360,9 @@ mod tests {
         assert_eq!(parse(b"", Options::default()), Err(Unreadable::NotMail));
         let long = format!("Subject: x\r\n{}\r\nx", "A:b\r\n".repeat(HEAD_BYTES_MAX / 4));
         assert_eq!(parse(long.as_bytes(), Options::default()), Err(Unreadable::TooManyHeaders));
+        let part = "Subject: x\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nX: ";
+        let part = format!("{part}{}\r\n\r\nx\r\n--b--\r\n", "y".repeat(HEAD_BYTES_MAX));
+        assert_eq!(parse(part.as_bytes(), Options::default()), Err(Unreadable::TooManyHeaders));
         let lines = format!("Subject: x\r\n\r\n{}", "--\r\n".repeat(HEADERS_MAX));
         assert_eq!(parse(lines.as_bytes(), Options::default()), Err(Unreadable::TooManyHeaders));
     }
