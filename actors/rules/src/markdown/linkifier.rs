@@ -53,6 +53,8 @@ pub struct Linkifier {
     /// Places of the pattern at which a match can be at the same time, also those that read nothing: each byte of a text costs as
     /// many steps.
     places: u64,
+    /// Bytes of the longest match with the characters around it, if there is a longest one.
+    longest: Option<usize>,
 }
 
 /// What is left of the work of linkifiers for one text. What comes after it is used up is no link.
@@ -75,6 +77,11 @@ impl LinkifierBudget {
         let left = self.0.checked_sub(work);
         self.0 = left.unwrap_or_default();
         left.is_some()
+    }
+
+    /// Puts back what was spent and not needed.
+    fn put_back(&mut self, work: u64) {
+        self.0 = self.0.saturating_add(work);
     }
 }
 
@@ -107,11 +114,12 @@ impl Linkifier {
         let bytes_max = PATTERN_BYTES_MAX.min(GROUP_BYTES_MAX / (2 * groups));
         let mut builder = RegexBuilder::new(&around);
         let pattern = builder.size_limit(bytes_max).dfa_size_limit(CACHE_BYTES_MAX).build()?;
+        let longest = regex_syntax::parse(&around).ok().and_then(|parsed| parsed.properties().maximum_len());
         let template = UrlTemplate::parse(url_template)?;
         let is_group = |name: &&str| pattern.capture_names().flatten().any(|group| group == *name);
         match template.variables().filter(|name| !is_group(name)).min() {
             Some(name) => Err(LinkifierError::UnknownVariable(name.to_owned())),
-            None => Ok(Self { pattern, template, places }),
+            None => Ok(Self { pattern, template, places, longest }),
         }
     }
 
@@ -135,6 +143,8 @@ impl Linkifier {
             let begin_max = if end < text.len() { end - room } else { end };
             match self.search(&text[..end], from) {
                 Some(at) if at.link.start <= begin_max => {
+                    let unread = (end - from).saturating_sub(self.read_max(at.start - from));
+                    budget.put_back(self.places.saturating_mul(unread as u64));
                     from = at.next;
                     let is_whole = at.end < end || end == text.len();
                     found.extend((is_whole && at.link.start < at.link.end).then_some(at.link));
@@ -148,6 +158,11 @@ impl Linkifier {
             }
         }
         found
+    }
+
+    /// Bytes that a search reads at most to find a match so far behind its beginning: what begins later is no longer followed.
+    fn read_max(&self, before: usize) -> usize {
+        self.longest.map_or(usize::MAX, |longest| before.saturating_add(longest + char::MAX_LEN_UTF8))
     }
 
     /// The first match from a position on.
@@ -264,6 +279,18 @@ mod tests {
         let linkifier = Linkifier::new(r"#(?P<id>\d+)", "/{id}").unwrap();
         assert_eq!(linkifier.matches(&"#1 ".repeat(1_000), &mut budget).len(), 1_000);
         assert!(!budget.is_spent());
+    }
+
+    #[test]
+    fn lists_of_tickets_are_links_of_several_linkifiers() {
+        let github = r"(?P<org>[a-zA-Z0-9_-]{1,39})/(?P<repo>[a-zA-Z0-9_-]{1,100})#(?P<id>[0-9]{1,10})";
+        let tickets: String = (0..500).map(|id| format!("zulip/zulip#{id} ")).collect();
+        let text = format!("{tickets}#1 #2 #3");
+        let mut budget = LinkifierBudget::of_text();
+        for (pattern, count) in [(github, 500), (r"#(?P<id>\d+)", 3)] {
+            let linkifier = Linkifier::new(pattern, "/{id}").unwrap();
+            assert_eq!(linkifier.matches(&text, &mut budget).len(), count, "{pattern}");
+        }
     }
 
     #[test]
