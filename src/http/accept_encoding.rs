@@ -23,18 +23,30 @@ impl AcceptEncoding {
 
 /// Whether a header names a coding such as `gzip`, and not with the weight 0 or one that is no weight.
 pub(super) fn accepts(header: &str, coding: &str) -> bool {
-    header.split(',').any(|one| {
-        let mut parts = one.split(';').map(str::trim);
-        let is_named = parts.next().is_some_and(|named| named.eq_ignore_ascii_case(coding));
-        is_named && parts.all(leaves_accepted)
-    })
+    weight(header, coding).is_some()
 }
 
-/// Whether a parameter of a coding leaves it accepted: a weight above 0 and up to 1, or any other parameter.
-fn leaves_accepted(parameter: &str) -> bool {
-    let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-    let is_weight = name.trim().eq_ignore_ascii_case("q");
-    !is_weight || value.trim().parse::<f32>().is_ok_and(|weight| weight > 0.0 && weight <= 1.0)
+/// The largest weight, above 0 and up to 1, with which a header names a coding.
+pub(super) fn weight(header: &str, coding: &str) -> Option<f32> {
+    let weights = header.split(',').filter_map(|one| {
+        let mut parts = one.split(';').map(str::trim);
+        parts.next().filter(|named| named.eq_ignore_ascii_case(coding))?;
+        parts.try_fold(1.0, |weight, parameter| {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            if !name.trim().eq_ignore_ascii_case("q") {
+                return Some(weight);
+            }
+            value.trim().parse::<f32>().ok().filter(|weight| *weight > 0.0 && *weight <= 1.0)
+        })
+    });
+    weights.reduce(f32::max)
+}
+
+/// A header without the entries of a coding.
+pub(super) fn without(header: &str, coding: &str) -> String {
+    let is_other =
+        |one: &&str| !one.split(';').next().is_some_and(|named| named.trim().eq_ignore_ascii_case(coding));
+    header.split(',').filter(is_other).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -78,5 +90,16 @@ mod tests {
         ] {
             assert_eq!(accepts(header, "gzip"), is_accepted, "{header}");
         }
+    }
+
+    #[test]
+    fn weights_are_the_largest_of_a_coding() {
+        let header = "br;q=0.2, gzip, BR ;q=0.5, deflate;q=0";
+        for (coding, expected) in [("br", Some(0.5)), ("gzip", Some(1.0)), ("deflate", None), ("zstd", None)]
+        {
+            assert_eq!(weight(header, coding), expected, "{coding}");
+        }
+        assert_eq!(without(header, "br").trim(), "gzip, deflate;q=0");
+        assert_eq!(without("br", "br"), "");
     }
 }

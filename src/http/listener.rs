@@ -30,7 +30,8 @@ pub fn listen_on(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Re
         .disable_signals();
     let (own, stopping) = (app.clone(), builder.graceful_shutdown_signal());
     let dispatcher = Arc::new(Dispatcher::new(app.clone(), routes));
-    let make = move || service(&own, dispatcher.clone(), address, &stopping);
+    let compression = CompressLarge::new();
+    let make = move || service(&own, dispatcher.clone(), compression.clone(), (address, &stopping));
     let shard = app.config.serves_on_shard().then(|| app.server.only_shard()).flatten();
     let builder = match shard {
         None => builder.listen("http", listener, make)?,
@@ -49,11 +50,11 @@ pub fn listen_on(app: &App, routes: Vec<Route>, listener: TcpListener) -> io::Re
 fn service(
     app: &App,
     dispatcher: Arc<Dispatcher>,
-    address: SocketAddr,
-    stopping: &GracefulShutdownSignal,
+    compression: CompressLarge,
+    (address, stopping): (SocketAddr, &GracefulShutdownSignal),
 ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = io::Error, InitError = ()> + use<> {
     let answer = move |request| dispatch(dispatcher.clone(), request);
-    let routes = Service::new().wrap(CompressLarge).default_service(fn_service(answer));
+    let routes = Service::new().wrap(compression).default_service(fn_service(answer));
     let routes = Rc::new(map_config(routes, |()| AppConfig::default()));
     let settings = &app.config.http;
     let (head_secs, keep_alive_secs) = (settings.head_secs_max, settings.keep_alive_secs);
