@@ -286,12 +286,15 @@ impl ChannelState {
     }
 
     fn count(&mut self, topic: &str, change: i64) {
-        let key = TopicKey::new(topic);
-        let before = self.topics.get(&key).copied().unwrap_or(0);
-        match before.saturating_add_signed(change) {
-            0 => self.topics.remove(&key),
-            count => self.topics.insert(key, count),
-        };
+        let folded = TopicKey::fold(topic);
+        let count = self.topics.get_mut(&*folded);
+        let after = count.as_ref().map_or(0, |count| **count).saturating_add_signed(change);
+        match (count, after) {
+            (Some(_), 0) => drop(self.topics.remove(&*folded)),
+            (Some(count), _) => *count = after,
+            (None, 0) => {}
+            (None, _) => drop(self.topics.insert(TopicKey::new(topic), after)),
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::time::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::borrow::{Borrow, Cow};
 use std::sync::Arc;
 
 /// A topic name in lower case; topics with equal keys are the same topic.
@@ -12,15 +13,26 @@ pub struct TopicKey(Arc<str>);
 impl TopicKey {
     /// The key of a topic name.
     pub fn new(name: &str) -> Self {
+        Self(Self::fold(name).into())
+    }
+
+    /// The lower-case form of a topic name, which finds its key in maps.
+    pub fn fold(name: &str) -> Cow<'_, str> {
         // Most names need no second copy.
         match name.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
-            false => Self(name.into()),
-            true => Self(name.to_lowercase().into()),
+            false => name.into(),
+            true => name.to_lowercase().into(),
         }
     }
 
     /// The lower-case name.
     pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Borrow<str> for TopicKey {
+    fn borrow(&self) -> &str {
         &self.0
     }
 }

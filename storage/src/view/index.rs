@@ -116,7 +116,10 @@ impl MessageIndex {
             Place::Channel { channel, topic } => {
                 let messages = self.channels.entry(*channel).or_default();
                 add_newest(&mut messages.ids, id.0);
-                messages.topics.entry(TopicKey::new(topic)).or_default().add(topic, id.0);
+                match messages.topics.get_mut(&*TopicKey::fold(topic)) {
+                    Some(known) => known.add(topic, id.0),
+                    None => messages.topics.entry(TopicKey::new(topic)).or_default().add(topic, id.0),
+                }
             }
             Place::Direct => {
                 add_newest(self.directs.entry(row.recipient).or_default(), id.0);

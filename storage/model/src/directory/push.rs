@@ -44,13 +44,20 @@ impl PushRecords {
         topic: (ChannelId, TopicKey),
         policy: VisibilityPolicy,
     ) {
+        let (channel, topic) = topic;
         if policy != VisibilityPolicy::Inherit {
-            self.policies.entry(topic).or_default().insert(user, policy);
-        } else if let Some(policies) = self.policies.get_mut(&topic)
+            self.policies.entry(channel).or_default().entry(topic).or_default().insert(user, policy);
+            return;
+        }
+        let Some(topics) = self.policies.get_mut(&channel) else { return };
+        if let Some(policies) = topics.get_mut(&topic)
             && policies.remove(&user).is_some()
             && policies.is_empty()
         {
-            self.policies.remove(&topic);
+            topics.remove(&topic);
+        }
+        if topics.is_empty() {
+            self.policies.remove(&channel);
         }
     }
 }
@@ -111,11 +118,7 @@ impl Directory {
 
     /// The policies for a topic, by user; none if it has none.
     pub fn topic_policies(&self, channel: ChannelId, topic: &str) -> Option<&TopicPolicies> {
-        // Folding the topic's name takes longer than the look-up.
-        if self.push.policies.is_empty() {
-            return None;
-        }
-        self.push.policies.get(&(channel, TopicKey::new(topic)))
+        self.push.policies.get(&channel)?.get(&*TopicKey::fold(topic))
     }
 
     /// The followers of a topic.

@@ -127,7 +127,7 @@ pub(super) struct PushRecords {
     /// Messages that many missed, by due time.
     pub(super) missed_by_many: OrdMap<(Timestamp, MessageId), Arc<UserRanges>>,
     /// Policies by topic: looked up for each message.
-    pub(super) policies: HashMap<(ChannelId, TopicKey), OrdMap<UserId, VisibilityPolicy>>,
+    pub(super) policies: HashMap<ChannelId, HashMap<TopicKey, OrdMap<UserId, VisibilityPolicy>>>,
     /// Users who are notified of every message, by channel.
     pub(super) notification_candidates: HashMap<ChannelId, OrdSet<UserId>>,
     /// Users who are notified of every message in all of their channels.
