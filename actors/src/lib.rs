@@ -41,6 +41,7 @@ mod options;
 pub mod outbox;
 mod placement;
 mod presence;
+mod priority;
 pub mod queries;
 mod realm;
 mod registry;

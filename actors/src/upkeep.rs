@@ -1,6 +1,7 @@
 //! The threads of background work, and their end.
 
 use crate::error::DomainError;
+use crate::priority::lower_thread_priority;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +29,10 @@ impl BackgroundThreads {
         run: impl FnOnce(&Arc<AtomicBool>) + Send + 'static,
     ) -> Result<(), DomainError> {
         let is_stopping = self.is_stopping.clone();
-        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || run(&is_stopping));
+        let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+            lower_thread_priority();
+            run(&is_stopping);
+        });
         self.threads.lock().push(thread.map_err(|error| DomainError::Storage(error.to_string()))?);
         Ok(())
     }

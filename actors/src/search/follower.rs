@@ -3,12 +3,13 @@
 use super::pending_changes::PendingChanges;
 use super::{State, language_of};
 use crate::error::DomainError;
+use crate::priority::lower_thread_priority;
 use crate::queries::MessageSnapshot;
 use crate::shared::RealmShared;
 use model::{MessageId, Place, RealmId, Sequence, TopicKey};
 use parking_lot::{Condvar, Mutex};
 use roaring::RoaringBitmap;
-use search::{Analyzer, Identity, Index, Language, SearchError, Writer};
+use search::{Analyzer, Identity, Index, Language, Merges, SearchError, Writer};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -21,6 +22,9 @@ const TICK: Duration = Duration::from_secs(1);
 
 /// Changed messages from which on they are written at once.
 const BATCH_MIN: u64 = 4096;
+
+/// After the last batch of many messages, parts of the index are merged that were left for later.
+const MERGE_AFTER: Duration = Duration::from_secs(60);
 
 /// A new index is written at once if it has at least this many messages.
 const FIRST_WRITE_MIN: u64 = 2000;
@@ -70,6 +74,8 @@ pub(crate) struct Followed {
     retry: Option<Instant>,
     delay: Duration,
     expunged: Instant,
+    /// The last batch of many messages, if no merge of its parts was due since.
+    unmerged_since: Option<Instant>,
     was_full: bool,
     /// The disk was nearly full while the last batch was written.
     lacked_space: bool,
@@ -84,6 +90,7 @@ impl Followed {
             retry: None,
             delay: RETRY_DELAY,
             expunged: Instant::now(),
+            unmerged_since: None,
             was_full: false,
             lacked_space: false,
         }
@@ -131,6 +138,8 @@ impl SearchThread {
 }
 
 fn run(shared: &Shared) {
+    // The index library's threads are started by this one.
+    lower_thread_priority();
     let mut realms: Vec<Followed> = Vec::new();
     // It remembers stems, which are those of a language, not of an organization.
     let mut analyzer = Analyzer::new(Language::of(""));
@@ -256,7 +265,8 @@ impl Followed {
             || state.tail.len() >= BATCH_MIN
             || state.since.is_some_and(|since| since.elapsed() >= search.write_after)
             || state.noted.0 > state.written.0 + FRAMES_MAX
-            || state.is_expunge_wanted;
+            || state.is_expunge_wanted
+            || self.unmerged_since.is_some_and(|since| since.elapsed() >= MERGE_AFTER);
         if !is_due {
             return None;
         }
@@ -293,7 +303,8 @@ impl Followed {
             Some(index) => (index, false),
             None => (Index::create(folder, &identity_of(&self.realm, language)).map_err(failed)?, true),
         };
-        let mut writer = index.writer().map_err(failed)?;
+        let merges = if batch.changed.len() >= BATCH_MIN { Merges::Late } else { Merges::Soon };
+        let mut writer = index.writer(merges).map_err(failed)?;
         if !is_new {
             writer.remove(&batch.changed | &batch.gone).map_err(failed)?;
         }
@@ -309,6 +320,7 @@ impl Followed {
             self.expunged = Instant::now();
         }
         writer.finish().map_err(failed)?;
+        self.unmerged_since = (merges == Merges::Late).then(Instant::now);
         Ok(Some(index))
     }
 
@@ -355,7 +367,7 @@ impl Followed {
         let written = written.and_then(|index| {
             if let Some(index) = index.as_ref().filter(|_| batch.expunges) {
                 // Only now: before, readers had the old files.
-                index.writer().and_then(search::Writer::finish).map_err(failed)?;
+                index.writer(Merges::Soon).and_then(search::Writer::finish).map_err(failed)?;
             }
             Ok(index)
         });

@@ -120,7 +120,7 @@ mod tests {
     use model::{ChannelId, MessageId, Sequence, TopicKey};
     use proptest::prelude::*;
     use roaring::MultiOps;
-    use search::{Analyzer, Identity, Index, Language};
+    use search::{Analyzer, Identity, Index, Language, Merges};
 
     const SMALL: Limits = Limits { few: 3, newest: 5, steps: &[4, 16] };
     const WORDS: [&str; 3] = ["alpha", "beta", "gamma"];
@@ -162,7 +162,7 @@ mod tests {
             let mut analyzer = Analyzer::new(language);
             for messages in &commits {
                 let messages: std::collections::HashMap<u32, u8> = messages.iter().copied().collect();
-                let mut writer = index.writer().unwrap();
+                let mut writer = index.writer(Merges::Soon).unwrap();
                 writer.remove(messages.keys().copied().collect()).unwrap();
                 for (id, words) in &messages {
                     writer.add(MessageId(*id), &html(*words), &mut analyzer).unwrap();

@@ -5,7 +5,9 @@
 
 use model::{MessageId, Sequence};
 use roaring::RoaringBitmap;
-use search::{Analyzer, HashedTerms, Identity, Index, Language, Query, Reader, SearchError, TermHasher};
+use search::{
+    Analyzer, HashedTerms, Identity, Index, Language, Merges, Query, Reader, SearchError, TermHasher,
+};
 use std::error::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -109,7 +111,7 @@ fn fill(index: &Index, count: u32, random: &mut Random) -> Result<usize, Box<dyn
     let mut analyzer = Analyzer::new(Language::of("en"));
     let mut text_bytes = 0;
     for first in (1..=count).step_by(BATCH as usize) {
-        let mut writer = index.writer()?;
+        let mut writer = index.writer(Merges::Soon)?;
         for id in first..(first + BATCH).min(count + 1) {
             let html = message(id, random);
             text_bytes += html.len() - "<p></p>".len();

@@ -37,6 +37,24 @@ const DOCUMENT_BYTES: usize = 32;
 /// A part of the index in which more than this share is deleted is rewritten.
 const DELETED_SHARE_MAX: f32 = 0.2;
 
+/// When the parts that commits make are merged: as soon as there are this many of about one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Merges {
+    /// At eight parts, so that look-ups have few of them.
+    Soon,
+    /// At twenty: while many messages arrive, merges would take as much CPU time as adding them. Some later writer has to merge soon.
+    Late,
+}
+
+impl Merges {
+    fn parts_min(self) -> usize {
+        match self {
+            Self::Soon => 8,
+            Self::Late => 20,
+        }
+    }
+}
+
 /// What an index is about; one of another organization, version or language is made anew.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
@@ -159,7 +177,7 @@ impl Index {
     ///
     /// # Errors
     /// When a thread cannot be started, or files cannot be read.
-    pub fn writer(&self) -> Result<Writer, SearchError> {
+    pub fn writer(&self, merges: Merges) -> Result<Writer, SearchError> {
         guarded(|| {
             let options = IndexWriterOptions::builder()
                 .num_worker_threads(1)
@@ -168,6 +186,7 @@ impl Index {
                 .build();
             let writer = self.index.writer_with_options(options)?;
             let mut policy = LogMergePolicy::default();
+            policy.set_min_num_segments(merges.parts_min());
             policy.set_del_docs_ratio_before_merge(DELETED_SHARE_MAX);
             writer.set_merge_policy(Box::new(policy));
             let (fields, identity) = (self.fields, self.identity.clone());

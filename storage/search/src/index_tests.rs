@@ -1,6 +1,6 @@
 //! The index on disk: what it finds, what a restart finds, and damage.
 
-use crate::{Analyzer, Identity, Index, Language, Query, TermHasher};
+use crate::{Analyzer, Identity, Index, Language, Merges, Query, TermHasher};
 use model::{MessageId, Sequence};
 use proptest::prelude::*;
 use roaring::RoaringBitmap;
@@ -18,7 +18,11 @@ fn identity() -> Identity {
 
 /// Writes messages as one commit, after removing some.
 fn write(index: &Index, removed: &[u32], messages: &[(u32, &str)], sequence: u64) {
-    let mut writer = index.writer().unwrap();
+    write_merging(index, Merges::Soon, removed, messages, sequence);
+}
+
+fn write_merging(index: &Index, merges: Merges, removed: &[u32], messages: &[(u32, &str)], sequence: u64) {
+    let mut writer = index.writer(merges).unwrap();
     writer.remove(removed.iter().copied().collect()).unwrap();
     let mut analyzer = Analyzer::new(english());
     for (id, html) in messages {
@@ -50,7 +54,7 @@ fn filled(folder: &Path) -> Index {
 fn groups_are_added_before_what_removes_them() {
     let folder = tempfile::tempdir().unwrap();
     let index = filled(&folder.path().join("1"));
-    let (mut writer, mut analyzer) = (index.writer().unwrap(), Analyzer::new(english()));
+    let (mut writer, mut analyzer) = (index.writer(Merges::Soon).unwrap(), Analyzer::new(english()));
     let long = "quokka ".repeat(40_000);
     for id in 1000..1600 {
         let html = if id % 100 == 7 { &long } else { "quokka" };
@@ -72,7 +76,7 @@ fn messages_of_unseen_commits_are_removed() {
     let index = filled(&folder.path().join("1"));
     let mut analyzer = Analyzer::new(english());
     for html in ["first", "second"] {
-        let mut writer = index.writer().unwrap();
+        let mut writer = index.writer(Merges::Soon).unwrap();
         writer.remove([2000].into()).unwrap();
         writer.add(MessageId(2000), html, &mut analyzer).unwrap();
         writer.commit(Sequence(13)).unwrap();
@@ -99,7 +103,7 @@ fn words_are_found_across_commits() {
     assert_eq!(found(&index, "quokka"), [3, 901]);
     assert_eq!((found(&index, "sun"), found(&index, "moon")), (vec![900], vec![6]));
     assert_eq!(index.reader().len(), 5 - 1);
-    let mut writer = index.writer().unwrap();
+    let mut writer = index.writer(Merges::Soon).unwrap();
     writer.expunge().unwrap();
     writer.finish().unwrap();
     index.reload().unwrap();
@@ -120,6 +124,28 @@ fn many_commits_are_merged_and_stay_findable() {
 }
 
 #[test]
+fn parts_of_many_messages_are_merged_by_a_later_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("1");
+    let index = Index::create(&path, &identity()).unwrap();
+    let parts = || {
+        let meta = fs::read(path.join("meta.json")).unwrap();
+        let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap();
+        meta["segments"].as_array().unwrap().len()
+    };
+    for id in 1..=19 {
+        write_merging(&index, Merges::Late, &[], &[(id, "common")], id.into());
+    }
+    assert_eq!(parts(), 19);
+    write(&index, &[], &[], 20);
+    assert_eq!((parts(), found(&index, "common")), (1, (1..=19).collect()));
+    for id in 21..=50 {
+        write_merging(&index, Merges::Late, &[], &[(id, "common")], id.into());
+        assert!(parts() < 20);
+    }
+}
+
+#[test]
 fn index_is_opened_again_with_its_sequence() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("1");
@@ -128,7 +154,7 @@ fn index_is_opened_again_with_its_sequence() {
     let (index, sequence) = Index::open(&path, &identity()).unwrap().unwrap();
     assert_eq!((sequence, found(&index, "moon")), (Sequence(12), vec![6, 900]));
     // What was not committed is not there.
-    let mut writer = index.writer().unwrap();
+    let mut writer = index.writer(Merges::Soon).unwrap();
     writer.add(MessageId(7), "lost", &mut Analyzer::new(english())).unwrap();
     drop((writer, index));
     let (index, sequence) = Index::open(&path, &identity()).unwrap().unwrap();

@@ -32,7 +32,7 @@ pub use analyzer::Analyzer;
 pub use error::SearchError;
 pub use hashed::{HashedTerms, HashedWord, TermHasher};
 pub use highlight::Highlighter;
-pub use index::{Identity, Index, VERSION, Writer};
+pub use index::{Identity, Index, Merges, VERSION, Writer};
 pub use inspect::{Inspected, inspect};
 pub use language::Language;
 pub use matching::{Matcher, Searched, WordMask};
