@@ -31,7 +31,7 @@ use actix_web::http::Method;
 pub fn table() -> Vec<Route> {
     vec![
         Route::new(Method::GET, "/health",  Login::None, Limit::Free, operations::health).own_origin(),
-        Route::new(Method::GET, "/metrics", Login::None, Limit::Free, metrics_listener::metrics).own_origin(),
+        Route::new(Method::GET, "/metrics", Login::None, Limit::Page, metrics_listener::metrics).own_origin(),
 
         Route::new(Method::GET,  "/",                  Login::None, Limit::Api,   home::show).page(),
         Route::new(Method::GET,  "/login",             Login::None, Limit::Page,  home::login).page(),

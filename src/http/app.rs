@@ -2,6 +2,7 @@
 
 use super::known_addresses::KnownAddresses;
 use super::recent_logins::RecentLogins;
+use super::rendered_metrics::RenderedMetrics;
 use super::tls::Tls;
 use crate::api::encoded_lists::EncodedLists;
 use crate::background::Background;
@@ -82,6 +83,7 @@ pub struct Parts {
     pub formula_queue: FairQueue,
     /// For decoding pictures (`images`).
     pub image_queue: FairQueue,
+    pub metrics: Arc<RenderedMetrics>,
     /// Zulip's web app, if it is installed.
     pub web_app: WebApp,
     /// Exports of organizations.
@@ -149,6 +151,7 @@ impl App {
             formulas: WorkQueue::new("formula", 1, FORMULAS_WAITING_MAX),
             formula_queue: FairQueue::new(FORMULA_QUEUE),
             image_queue: FairQueue::new(IMAGE_QUEUE),
+            metrics: Arc::default(),
             web_app: WebApp::open(config.web_app_folder()),
             exports: Exports::default(),
             tls,

@@ -134,7 +134,9 @@ where
         let Some(response) = response else { return Ok(()) };
         let response = response.map_or_else(Into::into, Into::into);
         match connection.respond(response, false).await? {
-            After::NextRequest => {}
+            After::NextRequest if connection.input.is_empty() => {}
+            // A client that sends many requests at once lets those of others between.
+            After::NextRequest => tokio::task::yield_now().await,
             after => return connection.close(after).await,
         }
     }

@@ -3,13 +3,14 @@
 use super::app::App;
 use super::call::Authorization;
 use super::error::{ApiError, Code};
-use super::observe;
+use super::rendered_metrics::RenderedMetrics;
 use super::reply::{HandlerResult, Reply};
 use actix_server::Server;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::{App as Service, HttpRequest, HttpResponse, HttpServer, web};
 use std::io;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 use subtle::ConstantTimeEq;
 
@@ -28,7 +29,8 @@ pub async fn metrics(app: App, authorization: Authorization) -> HandlerResult {
     if !is_allowed(&settings.token.0, authorization.0.as_ref()) {
         return Err(ApiError::new(Code::AUTHENTICATION_FAILED, "The metrics token is missing or wrong"));
     }
-    Ok(Reply::plain(CONTENT_TYPE, "no-store", observe::render_metrics()))
+    let text = app.metrics.text().await.map_err(|_| ApiError::internal())?;
+    Ok(Reply::plain(CONTENT_TYPE, "no-store", text))
 }
 
 /// Whether a request has the token, if one is required.
@@ -40,10 +42,11 @@ fn is_allowed(token: &str, authorization: Option<&HeaderValue>) -> bool {
 
 /// Serves the metrics, and nothing else, on a listener with a thread of its own.
 pub fn listen_for_metrics(app: &App, listener: TcpListener) -> io::Result<Server> {
-    let token = web::Data::new(app.config.metrics.token.0.clone());
+    let (token, metrics) = (app.config.metrics.token.0.clone(), app.metrics.clone());
+    let shared = web::Data::new(Shared { token, metrics });
     let service = move || {
         let resource = web::resource("/metrics").route(web::get().to(show)).route(web::head().to(show));
-        Service::new().app_data(token.clone()).service(resource)
+        Service::new().app_data(shared.clone()).service(resource)
     };
     let server = HttpServer::new(service)
         .workers(1)
@@ -55,13 +58,22 @@ pub fn listen_for_metrics(app: &App, listener: TcpListener) -> io::Result<Server
     Ok(server.run())
 }
 
-async fn show(token: web::Data<String>, request: HttpRequest) -> HttpResponse {
-    if !is_allowed(&token, request.headers().get(header::AUTHORIZATION)) {
+/// What the listener needs of the server.
+struct Shared {
+    token: String,
+    metrics: Arc<RenderedMetrics>,
+}
+
+async fn show(shared: web::Data<Shared>, request: HttpRequest) -> HttpResponse {
+    if !is_allowed(&shared.token, request.headers().get(header::AUTHORIZATION)) {
         return HttpResponse::Unauthorized()
             .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             .body("The metrics token is missing or wrong.\n");
     }
-    HttpResponse::Ok().content_type(CONTENT_TYPE).body(observe::render_metrics())
+    match shared.metrics.text().await {
+        Ok(text) => HttpResponse::Ok().content_type(CONTENT_TYPE).body(text),
+        Err(_) => HttpResponse::InternalServerError().finish(),
+    }
 }
 
 #[cfg(test)]

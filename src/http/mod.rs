@@ -43,6 +43,7 @@ mod preflight;
 #[cfg(feature = "cluster")]
 mod proxy;
 pub mod recent_logins;
+mod rendered_metrics;
 pub mod reply;
 mod requester;
 pub mod route;

@@ -61,6 +61,7 @@ async fn login_page_and_picture_limits_per_ip_are_separate() {
     let picture = "/user_avatars/2/unknown.png";
     let pictures = statuses(5, || async { anonymous.get(picture, &[]).await }).await;
     assert_eq!(pictures, [404, 404, 404, 404, 429]);
+    assert_eq!(anonymous.get("/metrics", &[]).await.status, 429);
     // Requests with credentials are not limited by this.
     let pictures = statuses(6, || async { hamlet.get(picture, &[]).await }).await;
     assert_eq!(pictures, [404; 6]);

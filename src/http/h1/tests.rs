@@ -6,7 +6,7 @@ use actix_service::fn_service;
 use actix_web::body::{BodyStream, SizedStream};
 use futures_util::{StreamExt, stream};
 use proptest::prelude::*;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
@@ -102,6 +102,41 @@ impl Client {
 
 fn bodies(answer: &str) -> Vec<&str> {
     answer.split("HTTP/1.1 ").filter_map(|one| Some(one.split_once("\r\n\r\n")?.1)).collect()
+}
+
+/// A client that sends many requests at once does not delay those of others.
+#[actix_web::test]
+async fn others_have_turns_between_pipelined_requests() {
+    let order = Rc::new(RefCell::new(Vec::new()));
+    let (stream, server) = tokio::io::duplex(1 << 20);
+    let (calls, others) = (order.clone(), order.clone());
+    let noting = move |request: Request| {
+        calls.borrow_mut().push("call");
+        answer(request)
+    };
+    let draining = Draining::default();
+    let mut client = Client {
+        stream,
+        served: actix_rt::spawn({
+            let shared = shared(&draining);
+            async move { serve(server, None, &fn_service(noting), &shared).await }
+        }),
+        draining,
+    };
+    let other = actix_rt::spawn(async move {
+        loop {
+            others.borrow_mut().push("other");
+            tokio::task::yield_now().await;
+        }
+    });
+    client.send(&"GET / HTTP/1.1\r\nhost: a\r\n\r\n".repeat(20)).await;
+    client.send("GET /last HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n").await;
+    let (answers, _) = client.read_all().await;
+    other.abort();
+    assert_eq!(bodies(&answers).len(), 21);
+    let order = order.borrow();
+    let first = order.iter().position(|one| *one == "call").unwrap();
+    assert!(order[first..].windows(2).all(|pair| pair != ["call", "call"]), "{order:?}");
 }
 
 #[actix_web::test]
