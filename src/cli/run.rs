@@ -16,7 +16,7 @@ use serde_json::json;
 /// signal during shutdown ends the process at once, as a kill would: nothing acknowledged is lost. At SIGHUP the
 /// configuration is reloaded; options that cannot change at run time are logged.
 pub fn run_until_stopped(
-    setup: Setup,
+    mut setup: Setup,
     load: impl Fn() -> Result<Config, ConfigError>,
     greet: impl FnOnce(&Running) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
@@ -25,7 +25,7 @@ pub fn run_until_stopped(
     for variable in unknown_variables(&environment) {
         tracing::warn!(variable, "this environment variable is not an option and is ignored");
     }
-    open_files::raise(&setup.config);
+    open_files::raise(&mut setup.config);
     warn_if_behind(&setup.config.data);
     actix_rt::System::new().block_on(async {
         let mut signals = Signals::new()

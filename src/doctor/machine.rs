@@ -26,7 +26,11 @@ pub fn descriptors(config: &Config) -> Finding {
         }
         Capacity::Good => Finding::good(
             what,
-            format!("{} are allowed: enough for about {} connections", files.limit, files.connections()),
+            format!(
+                "{} are allowed: enough for about {} connections, to which http.connections_max is lowered",
+                files.limit,
+                files.connections()
+            ),
         ),
         Capacity::Few => Finding::warning(what, files.advice()),
         Capacity::No => Finding::problem(what, files.advice()),

@@ -33,6 +33,16 @@ impl From<Option<IpAddr>> for Network {
     }
 }
 
+impl Network {
+    /// For IPv6 the first 48 bits, which one client may have as a whole; otherwise the network itself.
+    pub fn site(self) -> Self {
+        match self {
+            Self::V6(prefix) => Self::V6(prefix >> 16 << 16),
+            Self::V4(_) | Self::Unknown => self,
+        }
+    }
+}
+
 /// The IP address of a request's client. `peer` is the other end of the connection: the client itself, unless it is a
 /// trusted proxy.
 ///
@@ -60,8 +70,9 @@ pub fn client_address(trusted: &[ProxyNetwork], peer: IpAddr, headers: &HeaderMa
     }
 }
 
-fn is_trusted(trusted: &[ProxyNetwork], address: IpAddr) -> bool {
-    trusted.iter().any(|network| network.contains(address))
+/// Whether an address is that of a trusted proxy.
+pub fn is_trusted(trusted: &[ProxyNetwork], address: IpAddr) -> bool {
+    trusted.iter().any(|network| network.contains(address.to_canonical()))
 }
 
 /// The lines of a header, last one first; `None` for a line that is not text.

@@ -6,6 +6,7 @@ use super::basic_auth::parse_authorization;
 use super::caller::{Caller, ClientCredentials, Login};
 use super::error::ApiError;
 use super::params::{BodyKind, Fields};
+use super::places;
 use super::route::{Limit, Offered, Route};
 use super::web_session::OpenSession;
 use crate::rate_limit::{Bucket, RateLimitStatus};
@@ -160,6 +161,7 @@ fn has_public_access(realm: Option<&RealmHandle>) -> bool {
 
 fn record_caller(app: &App, caller: &Caller, client: &mut Client) {
     client.user = Some(caller.user.id);
+    places::has_valid_credentials();
     if !caller.user.is_bot() {
         app.known.note(caller.key(), Network::from(client.address), app.moment());
     }

@@ -10,10 +10,11 @@ use super::address::client_address;
 use super::app::App;
 use super::error::ApiError;
 use super::gateway::{Gateway, HOPS_MAX, is_reading};
+use super::places;
 use super::proxy::{ProxyOutcome, proxy};
 use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::http::StatusCode;
-use actix_web::http::header::HOST;
+use actix_web::http::header::{AUTHORIZATION, COOKIE, HOST};
 use actix_web::{HttpRequest, HttpResponse};
 use actors::cluster::{Address, Located, RequestGuard};
 use std::time::{Duration, Instant};
@@ -49,6 +50,10 @@ pub async fn respond(
 ) -> HttpResponse {
     if account_queries::is_query(gateway, request.request()) {
         return account_queries::answer(app, payload).await;
+    }
+    if gateway.hops(request.headers()) > 0 {
+        // Of a node, which is like an account.
+        places::has_valid_credentials();
     }
     let method = request.method().clone();
     for retries in 0.. {
@@ -134,6 +139,10 @@ async fn send(
     (address, hops): (&Address, u32),
 ) -> ProxyOutcome {
     metrics::counter!("millstream_cluster_forwarded_total").increment(1);
+    if [AUTHORIZATION, COOKIE].iter().any(|name| request.headers().contains_key(name)) {
+        // The other node checks them, and the request may wait for events there.
+        places::has_valid_credentials();
+    }
     let peer = request.peer_addr().map(|peer| peer.ip());
     let trusted = &app.config.http.trusted_proxies;
     let seen = peer.map(|peer| client_address(trusted, peer, request.headers()));

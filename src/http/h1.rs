@@ -14,6 +14,7 @@ mod payload;
 
 pub use draining::Draining;
 
+use super::places;
 use super::truncation::Truncation;
 use actix_http::body::{BoxBody, MessageBody};
 use actix_http::h1::Codec;
@@ -123,6 +124,7 @@ where
             Next::End => return connection.close(After::Close).await,
         };
         is_first = false;
+        places::begin_request();
         if request.head().expect() && connection.input.is_body_awaited() {
             connection.output.write(connection.input.parts().1, Bytes::from_static(CONTINUE)).await?;
         }
@@ -134,9 +136,13 @@ where
         let Some(response) = response else { return Ok(()) };
         let response = response.map_or_else(Into::into, Into::into);
         match connection.respond(response, false).await? {
-            After::NextRequest if connection.input.is_empty() => {}
-            // A client that sends many requests at once lets those of others between.
-            After::NextRequest => tokio::task::yield_now().await,
+            After::NextRequest => {
+                places::end_request();
+                if !connection.input.is_empty() {
+                    // A client that sends many requests at once lets those of others between.
+                    tokio::task::yield_now().await;
+                }
+            }
             after => return connection.close(after).await,
         }
     }

@@ -1,10 +1,12 @@
 //! The listener: the parts of the HTTP library, put together for connections of our own type.
 
+use super::address::{Network, is_trusted};
 use super::app::App;
 use super::compression::CompressLarge;
 use super::connection::Connection;
 use super::dispatch::{Dispatcher, dispatch};
 use super::h1::{self, Draining};
+use super::places::Places;
 use super::route::Route;
 use super::shard_thread::ShardService;
 use super::tls::{Stream, Tls};
@@ -59,12 +61,13 @@ fn service(
     let settings = &app.config.http;
     let (head_secs, keep_alive_secs) = (settings.head_secs_max, settings.keep_alive_secs);
     let unread_max = Duration::from_secs(settings.write_secs_max.get());
-    let (tls, stopping) = (app.tls.clone(), stopping.clone());
+    let (app, stopping) = (app.clone(), stopping.clone());
     fn_factory(move || {
-        let (routes, tls, stopping) = (routes.clone(), tls.clone(), stopping.clone());
+        let (app, routes, stopping) = (app.clone(), routes.clone(), stopping.clone());
         async move {
             let routes = Rc::new(routes.new_service(()).await?);
             let draining = Draining::default();
+            let places = Places::new(app.config.http.connections_max.get());
             let secs = Duration::from_secs;
             let shared = h1::Shared::new(address, secs(head_secs), secs(keep_alive_secs), draining.clone());
             let signal = stopping.clone();
@@ -73,10 +76,11 @@ fn service(
                 draining.begin();
             });
             Ok(fn_service(move |stream: TcpStream| {
-                let (routes, tls, stopping) = (routes.clone(), tls.clone(), stopping.clone());
+                let (routes, tls, stopping) = (routes.clone(), app.tls.clone(), stopping.clone());
                 let shared = shared.clone();
-                async move {
-                    let peer = stream.peer_addr().ok();
+                let peer = stream.peer_addr().ok();
+                let place = places.take(client_network(&app, peer));
+                place.serve(async move {
                     let connection = Connection::new(stream, unread_max);
                     let stream = match tls {
                         None => Stream::Plain(connection),
@@ -84,10 +88,17 @@ fn service(
                         Some(tls) => Box::pin(accept(tls, stopping, connection, peer)).await?,
                     };
                     h1::serve(stream, peer, &*routes, &shared).await
-                }
+                })
             }))
         }
     })
+}
+
+/// The network of a connection's client; none for a trusted proxy.
+fn client_network(app: &App, peer: Option<SocketAddr>) -> Option<Network> {
+    let address = peer.map(|peer| peer.ip());
+    let is_proxy = address.is_some_and(|address| is_trusted(&app.config.http.trusted_proxies, address));
+    (!is_proxy).then(|| Network::from(address))
 }
 
 /// The handshake of a connection, unless the server stops.

@@ -57,6 +57,10 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_file_failures_total", "Failures of storing or reading uploaded files."),
     ("millstream_http_connections", "Open connections of clients."),
     (
+        "millstream_http_connections_displaced_total",
+        "Connections without a login or a request that were closed because new ones needed their places.",
+    ),
+    (
         "millstream_http_connections_unread_total",
         "Connections closed because the client read nothing of a response.",
     ),

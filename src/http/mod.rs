@@ -39,6 +39,7 @@ pub mod origins;
 #[cfg(feature = "cluster")]
 mod outage;
 pub mod params;
+pub mod places;
 mod preflight;
 #[cfg(feature = "cluster")]
 mod proxy;

@@ -5,6 +5,7 @@
 mod admission;
 mod answers;
 mod bodies;
+mod connections;
 mod developers;
 mod limits;
 mod page_rows;

@@ -1,6 +1,7 @@
 //! Errors of a log.
 
 use crate::owner::explain;
+use rustix::io::Errno;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -81,6 +82,13 @@ impl LogError {
             | Self::Format { .. }
             | Self::InUse(_) => false,
         }
+    }
+
+    /// Whether this process, or the system, may open no more files.
+    pub(crate) fn is_out_of_files(&self) -> bool {
+        let Self::Io { source, .. } = self else { return false };
+        let code = source.raw_os_error();
+        [Errno::MFILE, Errno::NFILE].iter().any(|errno| code == Some(errno.raw_os_error()))
     }
 }
 

@@ -27,7 +27,7 @@ use super::reader::Reader;
 use super::recover::Scan;
 use super::repair;
 use super::segment::{self, Faults, Segment};
-use super::segment_pool::SegmentPool;
+use super::segment_pool::{self, SegmentPool};
 use super::writer::{Meters, Writer};
 use super::{Durable, FrameBytes, Frames, Opened, RealmLog, Ticket};
 
@@ -408,6 +408,7 @@ fn open_segments(
         next_number: scan.segments.back().map_or(1, |segment| segment.number + 1),
         spares: std::collections::VecDeque::new(),
         in_creation: None,
+        reserve: segment_pool::reserve(folder),
     };
     let Some(first) = scan.segments.front() else {
         let bytes = options.first_segment_bytes.max(2 * BLOCK_BYTES).next_multiple_of(BLOCK_BYTES);

@@ -126,6 +126,24 @@ fn full_disk_rejects_frames_until_space_is_free() {
 }
 
 #[test]
+fn next_segment_is_created_when_no_more_files_may_be_open() {
+    let folder = TempDir::new().expect("a folder");
+    let options = small();
+    let (journal, recorder) = open(folder.path(), &options);
+    let epoch = RealmLog::open(&journal, 1, 0).expect("opens").epoch;
+    // Neither in advance nor when the segment is full.
+    options.faults.set(&[Operation::Open, Operation::Open]);
+    for sequence in 1..=60 {
+        let ticket = journal.append(frame(1, sequence), epoch).expect("taken");
+        recorder.result(ticket).expect("durable");
+    }
+    drop(journal);
+    assert!(segment::list(folder.path()).expect("segments").len() > 2);
+    let (journal, _) = open(folder.path(), &options);
+    assert_frames(&journal, 1, 1, 60);
+}
+
+#[test]
 fn recover_fails_if_stored_groups_are_unreadable() {
     let folder = TempDir::new().expect("a folder");
     let options = small();

@@ -83,6 +83,7 @@ impl Segment {
         let path = folder.join(file_name(header.number));
         let unfinished = folder.join(format!("{}{UNFINISHED_SUFFIX}", file_name(header.number)));
         faults.before(Operation::Create).map_err(|error| LogError::io("create", &unfinished, error))?;
+        faults.before(Operation::Open).map_err(|error| LogError::io("create", &unfinished, error))?;
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -280,6 +281,8 @@ fn read_header(file: &File, path: &Path, number: u64, bytes: u64) -> Result<Segm
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Create,
+    /// Fails once for each time that it is injected: no more files may be open.
+    Open,
     Write,
     Sync,
     WriteArchive,
@@ -299,18 +302,29 @@ impl Faults {
     #[cfg_attr(not(test), expect(unused_variables))]
     pub(crate) fn before(&self, operation: Operation) -> io::Result<()> {
         #[cfg(test)]
-        if self.failing.lock().contains(&operation) {
-            return Err(match operation {
-                Operation::Create => io::ErrorKind::StorageFull.into(),
-                Operation::Write
-                | Operation::Sync
-                | Operation::WriteArchive
-                | Operation::VerifyArchive
-                | Operation::RenameArchive
-                | Operation::RemoveOriginal => io::Error::other("injected fault"),
-            });
+        if let Some(error) = self.injected(operation) {
+            return Err(error);
         }
         Ok(())
+    }
+
+    #[cfg(test)]
+    fn injected(&self, operation: Operation) -> Option<io::Error> {
+        let mut failing = self.failing.lock();
+        let at = failing.iter().position(|one| *one == operation)?;
+        Some(match operation {
+            Operation::Create => io::ErrorKind::StorageFull.into(),
+            Operation::Open => {
+                failing.remove(at);
+                rustix::io::Errno::MFILE.into()
+            }
+            Operation::Write
+            | Operation::Sync
+            | Operation::WriteArchive
+            | Operation::VerifyArchive
+            | Operation::RenameArchive
+            | Operation::RemoveOriginal => io::Error::other("injected fault"),
+        })
     }
 
     /// Makes exactly these operations fail.

@@ -1,7 +1,8 @@
 //! Prepares segments in advance, on a thread of its own, so that a commit rarely waits for a new file.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::thread::{self, JoinHandle};
 
 use super::codec::{BLOCK_BYTES, SegmentHeader};
@@ -14,6 +15,8 @@ use crate::disk;
 const FREE_SHARE: u64 = 8;
 /// The minimum size of a segment on a nearly full disk, in bytes, unless a smaller one is configured.
 const SEGMENT_BYTES_MIN: u64 = 256 * 1024;
+/// Files that are open while a segment is created: its own, and the folder to sync it.
+const FILES_OF_CREATION: usize = 2;
 
 /// New segments that were created in advance.
 pub(crate) struct SegmentPool {
@@ -29,6 +32,13 @@ pub(crate) struct SegmentPool {
     /// Segments without a group, in order.
     pub spares: VecDeque<Segment>,
     pub in_creation: Option<JoinHandle<Result<Segment, LogError>>>,
+    /// Open files in reserve: closed to create a segment when the process may open no more.
+    pub reserve: Vec<File>,
+}
+
+/// Opens files in reserve, as many as possible.
+pub(crate) fn reserve(folder: &Path) -> Vec<File> {
+    (0..FILES_OF_CREATION).map_while(|_| File::open(folder).ok()).collect()
 }
 
 impl SegmentPool {
@@ -88,9 +98,19 @@ impl SegmentPool {
 
     fn create_sized(&mut self, bytes: u64, previous_end: u64) -> Result<Segment, LogError> {
         let header = self.header(bytes, previous_end);
-        let segment = Segment::create(&self.folder, header, self.sync, self.faults.clone())?;
-        self.next_number += 1;
-        Ok(segment)
+        let create = || Segment::create(&self.folder, header, self.sync, self.faults.clone());
+        let created = match create() {
+            Err(error) if error.is_out_of_files() => {
+                self.reserve.clear();
+                create()
+            }
+            created => created,
+        };
+        if self.reserve.len() < FILES_OF_CREATION {
+            self.reserve = reserve(&self.folder);
+        }
+        self.next_number += u64::from(created.is_ok());
+        created
     }
 
     fn remove_spares(&mut self) -> Result<(), LogError> {
