@@ -3,6 +3,7 @@
 //! The body of a refused request is still read and discarded for as long as it arrives, because many clients read the
 //! response only after they have sent everything.
 
+use super::address::is_trusted;
 use super::app::App;
 use super::caller::Caller;
 use super::error::ApiError;
@@ -26,17 +27,17 @@ pub(super) const DISCARDED_BYTES_MAX: usize = 64 << 20;
 /// How long the sender of a discarded body may pause before it gets the response and the connection is closed.
 const PAUSE_MAX: Duration = Duration::from_millis(500);
 
-/// Bytes of a body that are held without a reservation; most bodies are smaller.
-const UNRESERVED_BYTES_MAX: usize = 4 << 10;
+/// Bytes of a body, or of an incomplete head, that are held without a reservation; most are smaller.
+pub(super) const UNRESERVED_BYTES_MAX: usize = 4 << 10;
 /// Bytes that are reserved at a time.
 const RESERVED_STEP_BYTES: usize = 16 << 10;
-/// Maximum size of all bodies without credentials from one IP address at the same time.
+/// Maximum size of all bodies without credentials and incomplete heads from one IP address at the same time.
 const ANONYMOUS_SHARE_BYTES: u64 = 4 << 20;
 
 /// Values of `Content-Encoding` that say nothing about a body; some senders of webhooks write the charset there.
 const PLAIN_CODINGS: [&str; 3] = ["identity", "utf-8", "utf8"];
 
-/// The memory reserved for the body of a request, released on drop.
+/// The memory reserved for the body of a request, or for its incomplete head, released on drop.
 pub struct BodyShare {
     budget: ByteBudget,
     holder: Holder,
@@ -47,11 +48,30 @@ pub struct BodyShare {
 impl BodyShare {
     /// Without a reservation. Callers without credentials share the budget of their IP address.
     pub fn new(app: &App, caller: Option<&Caller>, address: Option<IpAddr>) -> Self {
-        let (holder, share_bytes_max) = match caller {
-            Some(caller) => (caller.holder(), u64::MAX),
-            None => (Holder::address(address), ANONYMOUS_SHARE_BYTES),
-        };
-        Self { budget: app.server.budget().clone(), holder, share_bytes_max, held: None }
+        let budget = app.server.budget().clone();
+        match caller {
+            Some(caller) => Self::of(budget, (caller.holder(), u64::MAX)),
+            None => Self::of_address(budget, address),
+        }
+    }
+
+    /// For the head of a request, which says only later who calls: the budget of the IP address, as without credentials. A
+    /// trusted proxy has many clients, and no share.
+    pub fn of_head(app: &App, address: Option<IpAddr>) -> Self {
+        let trusted = &app.config.http.trusted_proxies;
+        match address.is_some_and(|address| is_trusted(trusted, address)) {
+            true => Self::of(app.server.budget().clone(), (Holder::Server, u64::MAX)),
+            false => Self::of_address(app.server.budget().clone(), address),
+        }
+    }
+
+    /// For a client without credentials.
+    pub fn of_address(budget: ByteBudget, address: Option<IpAddr>) -> Self {
+        Self::of(budget, (Holder::address(address), ANONYMOUS_SHARE_BYTES))
+    }
+
+    fn of(budget: ByteBudget, (holder, share_bytes_max): (Holder, u64)) -> Self {
+        Self { budget, holder, share_bytes_max, held: None }
     }
 
     /// Makes sure that `bytes` bytes are reserved. Must be called before they are kept. Fails if the caller or all

@@ -14,6 +14,7 @@ mod payload;
 
 pub use draining::Draining;
 
+use super::body::BodyShare;
 use super::places;
 use super::truncation::Truncation;
 use actix_http::body::{BoxBody, MessageBody};
@@ -28,8 +29,9 @@ use input::{Arrived, Input};
 use output::Output;
 use std::future::{Future, poll_fn};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::{Pin, pin};
+use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -50,16 +52,23 @@ pub struct Shared {
     /// How long a connection may be without a request.
     keep_alive: Duration,
     draining: Draining,
+    /// Makes the budget for incomplete heads of an address.
+    head_share: Rc<dyn Fn(Option<IpAddr>) -> BodyShare>,
 }
 
 impl Shared {
     /// For connections to a local address.
-    pub fn new(local: SocketAddr, head_max: Duration, keep_alive: Duration, draining: Draining) -> Self {
+    pub fn new(
+        local: SocketAddr,
+        (head_max, keep_alive): (Duration, Duration),
+        draining: Draining,
+        head_share: Rc<dyn Fn(Option<IpAddr>) -> BodyShare>,
+    ) -> Self {
         let config = ServiceConfigBuilder::new()
             .keep_alive(KeepAlive::Timeout(keep_alive))
             .local_addr(Some(local))
             .build();
-        Self { config, head_max, keep_alive, draining }
+        Self { config, head_max, keep_alive, draining, head_share }
     }
 }
 
@@ -77,10 +86,15 @@ struct Connection<'s, T> {
 /// What comes after a request or instead of it.
 enum Next {
     Request(Request),
-    /// The client has sent something else, or too slowly.
-    Refused(StatusCode),
+    /// The client has sent something else, too much, or too slowly.
+    Refused(Response<BoxBody>),
     /// The client has closed the connection, or it was idle for too long, or the server stops.
     End,
+}
+
+/// For what is not a request of the API: without a body.
+fn refused(status: StatusCode) -> Next {
+    Next::Refused(Response::with_body(status, ()).map_into_boxed_body())
 }
 
 /// What happens to a connection after a response.
@@ -116,8 +130,7 @@ where
     loop {
         let request = match connection.next(is_first).await? {
             Next::Request(request) => request,
-            Next::Refused(status) => {
-                let refusal = Response::with_body(status, ()).map_into_boxed_body();
+            Next::Refused(refusal) => {
                 connection.respond(refusal, true).await?;
                 return connection.close(After::Linger).await;
             }
@@ -154,9 +167,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<'_, T> {
         let mut since = Instant::now();
         let mut has_begun = !self.input.is_empty();
         poll_fn(|cx| {
-            match self.input.poll_request(cx)? {
+            match self.input.poll_request(cx, &*self.shared.head_share)? {
                 Poll::Ready(Arrived::Request(request)) => return Poll::Ready(Ok(Next::Request(request))),
-                Poll::Ready(Arrived::Invalid(status)) => return Poll::Ready(Ok(Next::Refused(status))),
+                Poll::Ready(Arrived::Invalid(status)) => return Poll::Ready(Ok(refused(status))),
+                Poll::Ready(Arrived::Refused(error)) => {
+                    return Poll::Ready(Ok(Next::Refused(error.into_response().into())));
+                }
                 Poll::Ready(Arrived::End) => return Poll::Ready(Ok(Next::End)),
                 Poll::Pending => {}
             }
@@ -170,8 +186,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<'_, T> {
             let is_timed = is_first || has_begun;
             let time_max = if is_timed { self.shared.head_max } else { self.shared.keep_alive };
             ready!(self.deadline.poll(cx, since + time_max));
-            let is_late = Next::Refused(StatusCode::REQUEST_TIMEOUT);
-            Poll::Ready(Ok(if is_timed { is_late } else { Next::End }))
+            Poll::Ready(Ok(if is_timed { refused(StatusCode::REQUEST_TIMEOUT) } else { Next::End }))
         })
         .await
     }

@@ -2,6 +2,7 @@
 
 use super::address::{Network, is_trusted};
 use super::app::App;
+use super::body::BodyShare;
 use super::compression::CompressLarge;
 use super::connection::Connection;
 use super::dispatch::{Dispatcher, dispatch};
@@ -69,7 +70,10 @@ fn service(
             let draining = Draining::default();
             let places = Places::new(app.config.http.connections_max.get());
             let secs = Duration::from_secs;
-            let shared = h1::Shared::new(address, secs(head_secs), secs(keep_alive_secs), draining.clone());
+            let times = (secs(head_secs), secs(keep_alive_secs));
+            let budget = app.clone();
+            let head_share = Rc::new(move |address| BodyShare::of_head(&budget, address));
+            let shared = h1::Shared::new(address, times, draining.clone(), head_share);
             let signal = stopping.clone();
             actix_rt::spawn(async move {
                 signal.notified().await;

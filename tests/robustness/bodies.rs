@@ -128,6 +128,28 @@ async fn endless_request_head_is_refused() {
 }
 
 #[tokio::test]
+async fn large_request_head_is_refused_with_an_error_of_the_api() {
+    let t = stage(&[]).await;
+    let person = t.user("desdemona");
+    // As long as 5,000 ids in a query.
+    let ids = vec!["1234567"; 5_000].join("%2C+");
+    for (ids, status) in [(ids.clone(), "400"), (ids.repeat(2), "431")] {
+        let mut wire = RawConnection::connect(&t.url).await;
+        // Without the end of the list.
+        let path = format!("/api/v1/messages?message_ids=%5B{ids}");
+        wire.write(format!(
+            "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\n\r\n",
+            person.authorization()
+        ))
+        .await;
+        let answer = wire.read_until("}\n").await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert!(answer.contains("\"code\":\"BAD_REQUEST\""), "{answer}");
+    }
+    assert_healthy(&person).await;
+}
+
+#[tokio::test]
 async fn non_http_bytes_are_refused() {
     let t = stage(&[]).await;
     let person = t.user("desdemona");

@@ -2,13 +2,15 @@
 
 use super::buffers::with_read_buffer;
 use super::payload::{BodySender, WholeBody, channel};
+use crate::http::body::{BodyShare, UNRESERVED_BYTES_MAX};
+use crate::http::error::ApiError;
 use actix_http::error::{ParseError, PayloadError};
 use actix_http::h1::{Codec, Message, MessageType};
 use actix_http::{Payload, Request};
 use actix_web::http::{Method, StatusCode};
 use bytes::BytesMut;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -16,6 +18,8 @@ use tokio_util::codec::Decoder;
 
 /// Bytes that are read at a time, except of bodies.
 const HEAD_READ_BYTES: usize = 16 << 10;
+/// Maximum size of the head of a request, in bytes. A query alone may have 64 KB: the API allows 5,000 ids of messages.
+pub const HEAD_BYTES_MAX: usize = 80 << 10;
 /// Bytes of further requests that are kept while one is being answered, before the last read.
 const PIPELINED_BYTES_MAX: usize = 8 << 10;
 
@@ -26,6 +30,8 @@ pub struct Input<T> {
     peer: Option<SocketAddr>,
     /// What has arrived and was not decoded. Without capacity if it is empty, so that waiting requests hold nothing.
     buffer: BytesMut,
+    /// The memory that is reserved for an incomplete head, unless it is small.
+    head: Option<Box<BodyShare>>,
     /// The body of the current request, until it is complete.
     body: Option<BodySender>,
     /// Whether the current request has the method HEAD.
@@ -41,6 +47,8 @@ pub enum Arrived {
     Request(Request),
     /// Not a request: the status says why.
     Invalid(StatusCode),
+    /// The beginning of a request, or one that is refused as a whole.
+    Refused(ApiError),
     /// The client has closed the connection.
     End,
 }
@@ -48,8 +56,17 @@ pub enum Arrived {
 impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
     /// Nothing has arrived yet.
     pub fn new(stream: T, codec: Codec, peer: Option<SocketAddr>) -> Self {
-        let buffer = BytesMut::new();
-        Self { stream, codec, peer, buffer, body: None, is_head: false, is_broken: false, is_closed: false }
+        Self {
+            stream,
+            codec,
+            peer,
+            buffer: BytesMut::new(),
+            head: None,
+            body: None,
+            is_head: false,
+            is_broken: false,
+            is_closed: false,
+        }
     }
 
     /// The codec and the connection, for responses.
@@ -72,25 +89,65 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
         self.body.is_some()
     }
 
-    /// The next request, with as much of its body as has arrived.
-    pub fn poll_request(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Arrived>> {
+    /// The next request, with as much of its body as has arrived. `share` makes the budget for the heads of an address.
+    pub fn poll_request(
+        &mut self,
+        cx: &mut Context<'_>,
+        share: &dyn Fn(Option<IpAddr>) -> BodyShare,
+    ) -> Poll<io::Result<Arrived>> {
         loop {
             if !self.buffer.is_empty() {
+                let bytes = self.buffer.len();
                 match self.codec.decode(&mut self.buffer) {
+                    Ok(Some(Message::Item(_))) if bytes - self.buffer.len() > HEAD_BYTES_MAX => {
+                        return Poll::Ready(Ok(self.refuse(head_too_large())));
+                    }
                     Ok(Some(Message::Item(request))) => {
+                        self.head = None;
                         return Poll::Ready(Ok(Arrived::Request(self.admit(request))));
                     }
                     // Bodies are read to their ends before the next head.
                     Ok(Some(Message::Chunk(_))) => {
                         return Poll::Ready(Ok(Arrived::Invalid(StatusCode::BAD_REQUEST)));
                     }
-                    Ok(None) => {}
-                    Err(error) => return Poll::Ready(invalid(error)),
+                    Ok(None) => {
+                        if let Err(refusal) = self.hold_head(share) {
+                            return Poll::Ready(Ok(self.refuse(refusal)));
+                        }
+                    }
+                    Err(error) => return Poll::Ready(self.invalid(error)),
                 }
             }
             if ready!(self.poll_fill(cx))? == 0 {
                 return Poll::Ready(Ok(Arrived::End));
             }
+        }
+    }
+
+    /// Reserves the memory of an incomplete head.
+    fn hold_head(&mut self, share: &dyn Fn(Option<IpAddr>) -> BodyShare) -> Result<(), ApiError> {
+        if self.buffer.len() > HEAD_BYTES_MAX {
+            return Err(head_too_large());
+        }
+        if self.buffer.len() <= UNRESERVED_BYTES_MAX {
+            return Ok(());
+        }
+        let address = self.peer.map(|peer| peer.ip());
+        let held = self.head.get_or_insert_with(|| Box::new(share(address)));
+        Ok(held.hold(self.buffer.capacity())?)
+    }
+
+    /// Frees what has arrived of a request that is refused.
+    fn refuse(&mut self, refusal: ApiError) -> Arrived {
+        (self.buffer, self.head, self.is_head) = (BytesMut::new(), None, false);
+        Arrived::Refused(refusal)
+    }
+
+    fn invalid(&mut self, error: ParseError) -> io::Result<Arrived> {
+        match error {
+            ParseError::Io(error) => Err(error),
+            ParseError::TooLarge => Ok(self.refuse(too_many_headers())),
+            _ => Ok(Arrived::Invalid(StatusCode::BAD_REQUEST)),
         }
     }
 
@@ -228,10 +285,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
     }
 }
 
-fn invalid(error: ParseError) -> io::Result<Arrived> {
-    match error {
-        ParseError::Io(error) => Err(error),
-        ParseError::TooLarge => Ok(Arrived::Invalid(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)),
-        _ => Ok(Arrived::Invalid(StatusCode::BAD_REQUEST)),
-    }
+fn head_too_large() -> ApiError {
+    ApiError::bad_request(format!("Request head is too large (limit: {HEAD_BYTES_MAX} bytes)"))
+        .status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+}
+
+fn too_many_headers() -> ApiError {
+    ApiError::bad_request("Request has too many headers").status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
 }

@@ -4,11 +4,14 @@ use super::*;
 use actix_http::error::PayloadError;
 use actix_service::fn_service;
 use actix_web::body::{BodyStream, SizedStream};
+use actors::budget::ByteBudget;
 use futures_util::{StreamExt, stream};
 use proptest::prelude::*;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
+
+const LONG: Duration = Duration::from_secs(600);
 
 /// Answers with the method, the path and the body, or as the path says.
 async fn answer(mut request: Request) -> Result<Response<BoxBody>, actix_web::Error> {
@@ -46,8 +49,17 @@ async fn answer(mut request: Request) -> Result<Response<BoxBody>, actix_web::Er
 }
 
 fn shared(draining: &Draining) -> Shared {
+    with_times((Duration::from_secs(10), Duration::from_secs(75)), draining)
+}
+
+fn with_times(times: (Duration, Duration), draining: &Draining) -> Shared {
+    with_budget(times, draining, ByteBudget::unbounded())
+}
+
+fn with_budget(times: (Duration, Duration), draining: &Draining, budget: ByteBudget) -> Shared {
     let local = SocketAddr::from(([127, 0, 0, 1], 80));
-    Shared::new(local, Duration::from_secs(10), Duration::from_secs(75), draining.clone())
+    let share = move |address| BodyShare::of_address(budget.clone(), address);
+    Shared::new(local, times, draining.clone(), Rc::new(share))
 }
 
 /// A connection that is being served.
@@ -182,6 +194,58 @@ async fn invalid_requests_are_refused() {
     }
 }
 
+/// A request whose head has so many bytes.
+fn with_head_of(bytes: usize) -> String {
+    let start = "GET /1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\nx: ";
+    format!("{start}{}\r\n\r\n", "y".repeat(bytes - start.len() - 4))
+}
+
+#[actix_web::test]
+async fn heads_have_a_limit_whether_they_are_complete_or_not() {
+    let whole = Client::answer_to(&with_head_of(input::HEAD_BYTES_MAX)).await;
+    assert_eq!(bodies(&whole), ["GET /1 "]);
+    for (larger, left_out) in [(1, 0), (3, 2)] {
+        let request = with_head_of(input::HEAD_BYTES_MAX + larger);
+        let answer = Client::answer_to(&request[..request.len() - left_out]).await;
+        assert!(answer.starts_with("HTTP/1.1 431 ") && answer.contains("connection: close\r\n"), "{answer}");
+        let body = "{\"result\":\"error\",\"msg\":\"Request head is too large (limit: 81920 bytes)\",\
+            \"code\":\"BAD_REQUEST\"}\n";
+        assert_eq!(bodies(&answer), [body], "{larger} {left_out}");
+    }
+}
+
+#[actix_web::test]
+async fn incomplete_heads_of_an_address_share_a_budget() {
+    let budget = ByteBudget::new(64 << 20, 64 << 20);
+    let shared = with_budget((LONG, LONG), &Draining::default(), budget.clone());
+    let peer = Some(SocketAddr::from(([192, 0, 2, 1], 4000)));
+    let mut clients = Vec::new();
+    for _ in 0..300 {
+        let (mut stream, server) = tokio::io::duplex(64 << 10);
+        let shared = shared.clone();
+        let served = async move { serve(server, peer, &fn_service(answer), &shared).await };
+        let served = actix_rt::spawn(served);
+        stream.write_all(&with_head_of(20_000).as_bytes()[..19_000]).await.unwrap();
+        clients.push((stream, served));
+    }
+    let (last, _) = clients.last_mut().unwrap();
+    let mut read = vec![0; 12];
+    last.read_exact(&mut read).await.unwrap();
+    assert_eq!(String::from_utf8(read).unwrap(), "HTTP/1.1 429");
+    let used = budget.used_bytes();
+    assert!((2 << 20..=4 << 20).contains(&used), "{used}");
+    // A head that becomes complete holds nothing more.
+    let (first, _) = &mut clients[0];
+    first.write_all(&with_head_of(20_000).as_bytes()[19_000..]).await.unwrap();
+    first.read_exact(&mut [0; 12]).await.unwrap();
+    assert!(budget.used_bytes() < used);
+    for (stream, served) in clients {
+        drop(stream);
+        let _ = served.await.unwrap();
+    }
+    assert_eq!(budget.used_bytes(), 0);
+}
+
 #[actix_web::test]
 async fn broken_body_is_an_error_for_the_handler() {
     let chunked =
@@ -274,7 +338,7 @@ async fn stopping_ends_idle_connections_and_lets_requests_finish() {
 /// What a client gets that sends this, with short limits: whether the head or the idle connection took too long.
 async fn answer_within(limits: (Duration, Duration), sent: &str) -> String {
     let (mut stream, server) = tokio::io::duplex(1 << 20);
-    let shared = Shared::new(SocketAddr::from(([127, 0, 0, 1], 80)), limits.0, limits.1, Draining::default());
+    let shared = with_times(limits, &Draining::default());
     let served = actix_rt::spawn(async move { serve(server, None, &fn_service(answer), &shared).await });
     stream.write_all(sent.as_bytes()).await.unwrap();
     let mut all = String::new();
@@ -287,7 +351,6 @@ async fn answer_within(limits: (Duration, Duration), sent: &str) -> String {
 #[actix_web::test]
 async fn slow_heads_are_refused_and_idle_connections_end() {
     const SHORT: Duration = Duration::from_millis(20);
-    const LONG: Duration = Duration::from_secs(600);
     let request = "GET /1 HTTP/1.1\r\nhost: a\r\n\r\n";
     for slow in ["", "GET / HTTP/1.1\r\nhost:"] {
         let answer = answer_within((SHORT, LONG), slow).await;
