@@ -89,7 +89,7 @@ fn service(
                     let stream = match tls {
                         None => Stream::Plain(connection),
                         // Of its own, so that other connections do not hold the room that a handshake takes.
-                        Some(tls) => Box::pin(accept(tls, stopping, connection, peer)).await?,
+                        Some(tls) => Box::pin(accept((tls, times.0), stopping, connection, peer)).await?,
                     };
                     h1::serve(stream, peer, &*routes, &shared).await
                 })
@@ -105,15 +105,15 @@ fn client_network(app: &App, peer: Option<SocketAddr>) -> Option<Network> {
     (!is_proxy).then(|| Network::from(address))
 }
 
-/// The handshake of a connection, unless the server stops.
+/// The handshake of a connection, unless it is silent for too long or the server stops.
 async fn accept(
-    tls: Arc<Tls>,
+    (tls, silence_max): (Arc<Tls>, Duration),
     stopping: GracefulShutdownSignal,
     connection: Connection,
     peer: Option<SocketAddr>,
 ) -> io::Result<Stream> {
     tokio::select! {
-        accepted = tls.accept(connection, peer.map(|peer| peer.ip())) => accepted,
+        accepted = tls.accept(connection, peer.map(|peer| peer.ip()), silence_max) => accepted,
         () = stopping.notified() => Err(io::ErrorKind::ConnectionAborted.into()),
     }
 }

@@ -85,6 +85,8 @@ async fn ask(stream: &mut TlsStream<TcpStream>, request: &str) -> String {
     }
 }
 
+/// The beginning of a handshake.
+const BEGUN: [u8; 5] = [22, 3, 1, 2, 0];
 const HEALTH: &str = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 #[tokio::test]
@@ -156,8 +158,8 @@ async fn slow_handshakes_end_and_do_not_disturb_others() {
     let mut silent = Vec::new();
     for _ in 0..3 {
         let mut stream = TcpStream::connect(address(&server)).await.expect("a connection");
-        // The beginning of a handshake that does not go on.
-        stream.write_all(&[22, 3, 1, 2, 0]).await.expect("sent");
+        // It does not go on.
+        stream.write_all(&BEGUN).await.expect("sent");
         silent.push(stream);
     }
     let mut stream = case.connect(&server).await;
@@ -168,10 +170,12 @@ async fn slow_handshakes_end_and_do_not_disturb_others() {
         // A reset is an end, too.
         let _ = end.expect("the server closes it");
     }
-    // More than the share of an address: those beyond it are closed at once.
+    // More than the share of an address: the oldest are closed.
     let mut many = Vec::new();
     for _ in 0..20 {
-        many.push(TcpStream::connect(address(&server)).await.expect("a connection"));
+        let mut stream = TcpStream::connect(address(&server)).await.expect("a connection");
+        stream.write_all(&BEGUN).await.expect("sent");
+        many.push(stream);
     }
     let mut closed = 0;
     for stream in &mut many {
@@ -182,10 +186,34 @@ async fn slow_handshakes_end_and_do_not_disturb_others() {
     let mut stream = case.connect(&server).await;
     let metrics =
         ask(&mut stream, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
-    assert!(metrics.contains("millstream_tls_handshakes_failed_total{reason=\"time\"}"), "{metrics}");
+    for reason in ["time", "limit"] {
+        let name = format!("millstream_tls_handshakes_failed_total{{reason=\"{reason}\"}} ");
+        let line = metrics.lines().find(|line| line.starts_with(&name));
+        assert!(line.is_some_and(|line| !line.ends_with(" 0")), "{reason}: {metrics}");
+    }
     // The certificates of this authority end in the year 4096.
     let end = metrics.lines().find_map(|line| line.strip_prefix("millstream_tls_certificate_ends_seconds "));
     assert!(end.and_then(|secs| secs.parse::<f64>().ok()).is_some_and(|secs| secs > 4e9), "{metrics}");
+}
+
+#[tokio::test]
+async fn silent_connections_are_no_handshakes() {
+    let case = Case::new();
+    // One for each address.
+    let server =
+        case.start(&[("MILLSTREAM_TLS_HANDSHAKES_MAX", "16"), ("MILLSTREAM_HTTP_HEAD_SECS_MAX", "5")]);
+    let mut silent = Vec::new();
+    for _ in 0..50 {
+        silent.push(TcpStream::connect(address(&server)).await.expect("a connection"));
+    }
+    for _ in 0..3 {
+        let mut stream = case.connect(&server).await;
+        assert!(ask(&mut stream, HEALTH).await.starts_with("HTTP/1.1 200"));
+    }
+    for mut stream in silent {
+        let end = tokio::time::timeout(Duration::from_secs(20), stream.read(&mut [0; 1])).await;
+        assert_eq!(end.expect("the server closes it").unwrap_or(0), 0);
+    }
 }
 
 #[tokio::test]
