@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How often changes of the files are looked for.
+/// How often the files are checked for changes.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
 /// How often it is logged that a certificate has ended or ends soon.
 const REMIND_EVERY: Duration = Duration::from_secs(24 * 60 * 60);

@@ -85,7 +85,7 @@ enum Command {
     #[command(subcommand)]
     Import(import::ImportCommand),
     Export(export::ExportArgs),
-    /// Show a cluster of several servers, move organizations between them, drain one
+    /// Show the nodes of a cluster, move organizations between them, drain one
     #[cfg(feature = "cluster")]
     #[command(subcommand)]
     Cluster(cluster::ClusterCommand),

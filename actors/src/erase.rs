@@ -16,10 +16,10 @@ pub(crate) mod state;
 
 pub use state::{EraseStatus, Erased};
 
-/// How often the thread looks whether erasing is due or asked for.
+/// How often the thread checks whether erasing is due or was requested.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Ticks after which it is looked for what is to be erased.
+/// Ticks between two searches for contents that are to be erased.
 const PENDING_TICKS: u32 = 150;
 
 /// Time until erasing is tried again after it failed, in milliseconds.

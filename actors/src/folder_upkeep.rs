@@ -24,7 +24,7 @@ const SCRUB_DELAY: Duration = Duration::from_secs(5);
 /// Time between two verifications of the whole journal.
 const SCRUB_PAUSE: Duration = Duration::from_secs(24 * 3600);
 
-/// How often sealed segments are looked for that can be compacted.
+/// How often the thread searches for sealed segments that can be compacted.
 const COMPACT_TICK: Duration = Duration::from_secs(5);
 
 /// Time until compaction is tried again after it failed.

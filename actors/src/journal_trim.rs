@@ -9,7 +9,7 @@ use std::time::Duration;
 use storage::base::{TrimPolicy, TrimStep, trim_step};
 use storage::checkpoint::Pace;
 
-/// How often old frames are looked for.
+/// How often the thread searches for old frames.
 const TICK: Duration = Duration::from_secs(600);
 
 /// Time between a base, dropping frames, and removing the base before: as long as a copy of the folder may take.

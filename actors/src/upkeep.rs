@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often the threads look whether the server stops.
+/// How often the threads check whether the server stops.
 const STOP_TICK: Duration = Duration::from_millis(100);
 
 /// Bytes of a checkpoint that are written in a second while the server runs.

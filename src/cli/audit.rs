@@ -24,7 +24,7 @@ pub struct AuditArgs {
     /// Only entries by the account with this e-mail address, or about it
     #[arg(long, value_name = "ADDRESS")]
     user: Option<String>,
-    /// The greatest number of entries
+    /// List at most this many entries
     #[arg(long, value_name = "NUMBER", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=LISTED_MAX))]
     limit: u64,
     #[command(flatten)]

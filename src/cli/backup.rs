@@ -23,8 +23,8 @@ const SECS_MAX: u64 = 100 * 365 * 24 * 3_600;
 
 /// Back up a data folder; the server may be running
 ///
-/// Adds a backup to a folder of backups, or to S3: the journal, uploaded files and the secret. Only what changed since the last backup is
-/// read and stored. Everything that the server acknowledged before the start of a backup is in it.
+/// Adds a backup to a repository, which is a folder or a prefix in a bucket (S3): the journal, uploaded files and the secret. Only
+/// what changed since the last backup is read and stored. Everything that the server acknowledged before the start of a backup is in it.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -38,7 +38,8 @@ pub struct BackupArgs {
     command: Option<BackupCommand>,
     #[command(flatten)]
     data: DataArgs,
-    /// Folder of backups, created if it is missing, or s3://BUCKET/PREFIX, with the access of section [backups] of the configuration
+    /// Backup repository: a folder, created if it is missing, or s3://BUCKET/PREFIX, with the access of section [backups] of the
+    /// configuration
     #[arg(long, value_name = "REPOSITORY", required = true)]
     to: Option<String>,
     /// Make a backup now, and again after each interval, such as 30m or 1h, until the command is stopped

@@ -28,7 +28,7 @@ const LOG_FILTER: &str = "warn";
 /// The largest body without credentials, in bytes.
 const SEED_PARAMETER_BYTES_MAX: usize = 1 << 20;
 
-/// Run a development server: sample organization, no rate limits, a password is the user's e-mail address unless the seed has another
+/// Run a development server: a sample organization, no rate limits, and users' e-mail addresses as passwords unless the seed has others
 ///
 /// Without --data, the data is temporary: it is deleted on exit, and writes are not synced to disk, so that tests do
 /// not wait for it. With --data, every acknowledged change is on disk, as with `serve`.

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn watchdog_is_told_twice_in_its_time() {
+    fn watchdog_is_notified_twice_in_its_interval() {
         assert_eq!(watchdog_interval(Some("60000000")), Some(Duration::from_secs(30)));
         for none in [None, Some(""), Some("0"), Some("soon")] {
             assert_eq!(watchdog_interval(none), None);

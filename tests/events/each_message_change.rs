@@ -167,10 +167,10 @@ async fn move_event_hides_inaccessible_source_channel() {
     for channel in [&secret, &open] {
         let id = iago.send(channel, "pens", "a").await;
         let seen = verify(&t, &ALL, async { move_all(&iago, id, &rome).await }).await;
-        let is_told = |name| kinds(&seen, name).contains(&"update_message".to_owned());
-        assert_eq!(is_told("othello"), channel.id == open.id);
-        assert_eq!(is_told("hamlet"), channel.id == secret.id);
-        assert!(!is_told("polonius"));
+        let is_notified = |name| kinds(&seen, name).contains(&"update_message".to_owned());
+        assert_eq!(is_notified("othello"), channel.id == open.id);
+        assert_eq!(is_notified("hamlet"), channel.id == secret.id);
+        assert!(!is_notified("polonius"));
     }
 }
 

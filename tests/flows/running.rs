@@ -147,7 +147,7 @@ fn completions_man_page_and_routes_are_printed() {
 }
 
 #[test]
-fn systemd_is_told_of_start_and_stop() {
+fn systemd_is_notified_of_start_and_stop() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("notify");
     let socket = std::os::unix::net::UnixDatagram::bind(&path).expect("a socket");

@@ -231,7 +231,7 @@ fn emit_update(
     from: Option<(&Channel, bool)>,
 ) {
     let message = &state.messages[&target];
-    let is_told = match (&message.place, from) {
+    let is_notified = match (&message.place, from) {
         (Place::Topic(channel, _), None) => {
             let channel = &state.channels[*channel];
             channel.subscribers.contains(&who) && channel.privacy != Privacy::Protected
@@ -252,7 +252,7 @@ fn emit_update(
     // Users who only starred a message without having received it, and guests with new access, need not get an event.
     let is_new_guest = role(who) == Role::Guest && from.is_some_and(|(_, could_read)| !could_read);
     let was_sent = message.rows.get(&who).is_some_and(|flags| flags & HISTORICAL == 0) && !is_new_guest;
-    if state.reads(who, target) && (is_told || was_sent) {
+    if state.reads(who, target) && (is_notified || was_sent) {
         effects.must.push(event);
     } else if state.reads(who, target) || could_read {
         effects.may.push(event);

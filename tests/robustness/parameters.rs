@@ -27,8 +27,8 @@ async fn missing_required_parameters() {
             let pairs: Vec<_> = row.pairs().into_iter().filter(|(other, _)| other != name).collect();
             let answer = send(&person, row, &pairs).await;
             let msg = answer.body["msg"].as_str().unwrap_or("");
-            let is_told = msg.starts_with("Missing ") || msg.starts_with("Nothing to do");
-            assert!(answer.status == 400 && is_told, "{} without {name}: {answer:?}", row.route);
+            let says_so = msg.starts_with("Missing ") || msg.starts_with("Nothing to do");
+            assert!(answer.status == 400 && says_so, "{} without {name}: {answer:?}", row.route);
         }
     }
     assert_eq!(state(&t).await, before);

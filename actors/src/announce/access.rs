@@ -24,7 +24,7 @@ pub(crate) trait Listeners {
 }
 
 /// Users who may see a user.
-pub(super) fn everyone_who_sees(directory: &Directory, about: &User) -> Vec<UserId> {
+pub(super) fn users_who_see(directory: &Directory, about: &User) -> Vec<UserId> {
     let users = directory.users();
     users.filter(|user| user.is_active && sees_user(directory, user, about)).map(|user| user.id).collect()
 }
@@ -49,7 +49,7 @@ pub(crate) fn viewers_of(directory: &Directory, about: &User, listening: Listeni
             let sees = |user: &User| user.is_active && sees_user(directory, user, about);
             users.into_iter().filter(|user| directory.user(*user).is_some_and(|user| sees(user))).collect()
         }
-        None => everyone_who_sees(directory, about).into(),
+        None => users_who_see(directory, about).into(),
     })
 }
 
@@ -124,8 +124,8 @@ fn is_protected(channel: &Channel) -> bool {
     channel.invite_only && !channel.history_public_to_subscribers
 }
 
-/// Whether the users who have any of some messages of one place have all of them.
-pub fn is_whole(directory: &Directory, conversation: ConversationId) -> bool {
+/// Whether all users with access to messages of a conversation have the same ones.
+pub fn has_shared_history(directory: &Directory, conversation: ConversationId) -> bool {
     match conversation {
         ConversationId::Direct(_) => true,
         ConversationId::Channel(channel) => {
@@ -236,7 +236,7 @@ pub fn conversation_now(view: &View, id: MessageId, then: ConversationId) -> Opt
 }
 
 /// What holders can no longer read of messages that are in another channel now, by the messages.
-pub fn lost(
+pub fn lost_access(
     view: &View,
     after: &Directory,
     holders: &[Holder],
@@ -285,7 +285,7 @@ pub fn can_read(
 }
 
 /// The channels that some messages are in now, each with those of them that are there.
-pub fn parts_of(view: &View, ids: &RoaringBitmap) -> Vec<(ChannelId, RoaringBitmap)> {
+pub fn split_by_channel(view: &View, ids: &RoaringBitmap) -> Vec<(ChannelId, RoaringBitmap)> {
     let parts = view.messages.channels.iter().map(|(channel, messages)| (*channel, &messages.ids & ids));
     parts.filter(|(_, part)| !part.is_empty()).collect()
 }

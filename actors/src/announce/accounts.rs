@@ -1,7 +1,7 @@
 //! Events of deactivating and reactivating an account: clients remove the user from lists and settings, and add them
 //! again (docs/api/events.md#order-of-events).
 
-use super::access::everyone_who_sees;
+use super::access::users_who_see;
 use super::context::Announcements;
 use super::{bots, channels, groups, personal, subscriptions};
 use model::event::{ChannelChange, GroupChange, UserChange};
@@ -33,7 +33,7 @@ pub(super) fn active_set(id: UserId, is_active: bool, out: &mut Announcements<'_
         let viewer = context.before().user(*viewer);
         viewer.is_some_and(|viewer| sees_user(context.before(), viewer, was))
     };
-    let viewers: Vec<UserId> = everyone_who_sees(context.after, is).into_iter().filter(saw).collect();
+    let viewers: Vec<UserId> = users_who_see(context.after, is).into_iter().filter(saw).collect();
     let change = UserChange::IsActive(is_active);
     if !is_active {
         subscribed(id, is_active, out);

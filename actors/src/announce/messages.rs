@@ -96,7 +96,7 @@ fn lost_by_move(movement: &Movement, out: &mut Announcements<'_>) {
     let Some(arrival) = &movement.new_channel else { return };
     let holders = context.before.holders.get(&out.position).map(Vec::as_slice).unwrap_or_default();
     let ids: RoaringBitmap = movement.messages.iter().map(|id| id.0).collect();
-    let lost = access::lost(context.view, context.after, holders, &ids, arrival.channel);
+    let lost = access::lost_access(context.view, context.after, holders, &ids, arrival.channel);
     let place = Some((movement.channel, movement.topic.clone()));
     out.each(
         lost.into_iter()
@@ -123,7 +123,7 @@ fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: Conversat
     if let (ConversationId::Channel(channel), true) = (sent_to, context.before.is_replay) {
         place = access::channel_of(view, target, channel).map(ConversationId::Channel);
         let moved = update.movement.iter().flat_map(|movement| movement.messages.iter());
-        others = access::parts_of(view, &moved.map(|id| id.0).collect());
+        others = access::split_by_channel(view, &moved.map(|id| id.0).collect());
     }
     // The request may have deleted the target itself, an obsolete notice: access stays as it was.
     let is_undone = !context.before.is_replay && !view.messages.all.contains(target.0);

@@ -1,6 +1,6 @@
 //! Events of avatars, the organization's icon and logos, and custom emoji.
 
-use super::access::everyone_who_sees;
+use super::access::users_who_see;
 use super::bots;
 use super::context::Announcements;
 use model::event::UserChange;
@@ -18,7 +18,7 @@ pub(super) fn announce(fact: &PictureFact, out: &mut Announcements<'_>) {
     match fact {
         PictureFact::AvatarSet { user, .. } => {
             let Some(about) = directory.user(*user) else { return };
-            avatar_events(directory, about, everyone_who_sees(directory, about), out);
+            avatar_events(directory, about, users_who_see(directory, about), out);
             bots::avatar_changed(about, out);
         }
         PictureFact::RealmPictureSet { which, .. } => {

@@ -91,8 +91,8 @@ impl PreImages {
                     };
                     // The numbers of later events may not depend on who listens: with a requester, who always receives
                     // the event, it has all messages for all.
-                    let listening =
-                        listening.filter(|_| by.is_some() && access::is_whole(directory, conversation));
+                    let listening = listening
+                        .filter(|_| by.is_some() && access::has_shared_history(directory, conversation));
                     let holders =
                         access::holders(view, directory, conversation, &ids, (listening, is_replay));
                     self.holders.insert(position, holders);

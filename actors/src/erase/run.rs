@@ -25,7 +25,7 @@ use storage::checkpoint::Pace;
 use storage::erase::{EraseRecord, ErasureTargets, RealmRecord, erase_parts};
 use storage::{Checkpoints, StoreError};
 
-/// How often it is looked whether something is done that others do.
+/// How often the run checks whether other threads have done what it waits for.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How often files are removed that were kept for copies.

@@ -19,7 +19,7 @@ pub struct ExportPiece {
     pub messages: Vec<Arc<Message>>,
     /// Which uploaded files the messages name.
     pub claims: Vec<(MessageId, AttachmentId)>,
-    /// The last message that was looked at.
+    /// The last message that was examined.
     pub last: MessageId,
 }
 

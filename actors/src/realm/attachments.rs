@@ -9,7 +9,7 @@ use rules::uploads::{check_room, folder_of, named_folders};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Unclaimed files that are looked at in one frame.
+/// Unclaimed files that are examined for one frame.
 const BATCH_FILES: usize = 100;
 
 /// Adds a file whose bytes are durable.

@@ -169,7 +169,7 @@ impl SearchCandidates {
         found
     }
 
-    /// Whether the index must be looked at for some messages.
+    /// Whether the index must be read for some messages.
     pub fn needs_lookup(&self, ids: &[MessageId]) -> bool {
         self.partial.as_ref().is_some_and(|partial| ids.iter().any(|id| !partial.knows(id.0)))
     }
@@ -182,7 +182,7 @@ impl SearchCandidates {
         ids.into_iter().filter(|id| !is_looked_up(id.0) || !is_checked(id.0)).collect()
     }
 
-    /// Looks messages up in the index; if it was looked at for all of them, reads them to learn whether they match.
+    /// Looks messages up in the index; if it was read for all of them, reads them to learn whether they match.
     /// Blocks on the disk.
     ///
     /// # Errors

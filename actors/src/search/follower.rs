@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use storage::log::RealmLog;
 use storage::{StoreError, decode_frame, disk};
 
-/// How often the thread looks for changes.
+/// How often the thread checks for changes.
 const TICK: Duration = Duration::from_secs(1);
 
 /// Changed messages from which on they are written at once.

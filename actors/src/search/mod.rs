@@ -4,7 +4,7 @@
 //! large batches, long after the replies. Until then a search reads these few messages itself (`find`), so a new message is
 //! found at once, whatever the state of the index. How far the index is behind is a set of ids, which takes no memory to
 //! speak of; the words of those messages are kept from the first search on (`read_words`). Of frequent words only the part
-//! of the index is looked at that an answer needs (`partial`).
+//! of the index is read that an answer needs (`partial`).
 
 mod find;
 mod follower;
@@ -34,7 +34,7 @@ const TAIL_MAX: u64 = 16_384;
 /// How long a search waits for the index to be opened after a start.
 const OPENING_WAIT: Duration = Duration::from_secs(5);
 
-/// How often the caller of `expunge` looks whether it is done.
+/// How often the caller of `expunge` checks whether it is done.
 const EXPUNGE_TICK: Duration = Duration::from_millis(50);
 
 /// The search of one organization.
@@ -53,7 +53,7 @@ pub struct RealmSearch {
 /// The index, and what it lacks.
 #[derive(Debug)]
 struct State {
-    /// False until the thread has looked at the disk.
+    /// False until the thread has examined the disk.
     is_open: bool,
     language: Language,
     /// None if all messages are still to be added.

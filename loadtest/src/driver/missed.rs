@@ -57,7 +57,7 @@ impl MissedMail {
             }
             if now >= next_look {
                 next_look = now + POLL;
-                self.look(api, recorder).await?;
+                self.read_mails(api, recorder).await?;
             }
         }
         for _ in 0..self.due.len() {
@@ -89,7 +89,8 @@ impl MissedMail {
         Ok(())
     }
 
-    async fn look(&mut self, api: &mut Api, recorder: &Recorder) -> Result<(), LoadError> {
+    /// Records the mails that have arrived.
+    async fn read_mails(&mut self, api: &mut Api, recorder: &Recorder) -> Result<(), LoadError> {
         let listed = api.get_ok("/emails.json", None).await?;
         let texts =
             listed["emails"].as_array().into_iter().flatten().filter_map(|mail| mail["text"].as_str());

@@ -55,7 +55,7 @@ pub struct PageReader {
 }
 
 impl PageReader {
-    /// Writes messages, ascending, as the field `messages`, as of the moment of the access check: here, or in the line
+    /// Writes messages, ascending, as the field `messages`, as of the moment of the access check: here, or in the queue
     /// of pages if the disk has to be read.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use actors::search::{Highlighter, SearchCandidates};
 use model::{MessageId, User};
 use rules::narrow::{Term, search_text};
 
-/// How much further each repetition looks for messages that match.
+/// How much further each repetition searches for messages that match.
 const WIDER: usize = 4;
 
 /// The messages that an answer depends on; all of them must match.

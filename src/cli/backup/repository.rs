@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// An existing backup repository.
 #[derive(Debug, clap::Args)]
 pub struct FromArgs {
-    /// Folder of backups, or s3://BUCKET/PREFIX, with the access of section [backups] of the configuration
+    /// Backup repository: a folder, or s3://BUCKET/PREFIX, with the access of section [backups] of the configuration
     #[arg(long, value_name = "REPOSITORY")]
     from: String,
     /// Configuration file of the server

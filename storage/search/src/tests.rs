@@ -71,7 +71,7 @@ fn queries_are_parsed() {
 }
 
 #[test]
-fn only_some_queries_need_a_look_at_the_messages() {
+fn only_some_queries_read_the_messages() {
     for (text, needs) in [
         ("quokka moon", false),
         ("東京", false),

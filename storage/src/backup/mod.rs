@@ -75,7 +75,7 @@ impl Backups {
         }
         let title = backups.repository.title();
         if mark.as_deref() != Some(MARK_TEXT.as_bytes()) {
-            return Err(StoreError::Backup(format!("{title} is not a folder of backups")));
+            return Err(StoreError::Backup(format!("{title} is not a backup repository")));
         }
         match backups.repository.lock(access) {
             Ok(true) => Ok(backups),

@@ -1,4 +1,4 @@
-//! The short way of one line without any markup, as most messages are: nothing in it is special to any rule.
+//! The fast path for one line without any markup, as most messages are: nothing in it is special to any rule.
 
 use super::MarkdownContext;
 use super::linkifier::LinkifierBudget;
@@ -29,7 +29,7 @@ pub(super) fn html(text: &str, context: &dyn MarkdownContext) -> Option<String> 
     if !bytes.first()?.is_ascii_alphabetic() || *bytes.last()? == b' ' || context.translate_emoticons() {
         return None;
     }
-    // Without a branch for each byte: most texts are looked at to the end.
+    // Without a branch for each byte: most texts are scanned to the end.
     if !bytes.iter().fold(true, |all, byte| all & IS_TEXT[usize::from(*byte)]) {
         return None;
     }

@@ -88,7 +88,7 @@ fn check_any(text: &str) {
     topic_links(text, &realm());
 }
 
-/// A realm without rules of its own, where most texts take the short way.
+/// A realm without rules of its own, where most texts take the fast path.
 fn plain_realm() -> Realm {
     Realm { previews: true, ..Realm::new() }
 }
@@ -174,7 +174,7 @@ const PIECES: [&str; 76] = [
 ];
 
 #[test]
-fn short_way_is_taken_by_plain_texts_only() {
+fn fast_path_is_taken_by_plain_texts_only() {
     let linkifiers = vec![Linkifier::new(r"(?P<id>[0-9]+)", "https://t.example/{id}").unwrap()];
     for text in [
         "Lunch at 12? It's \"ready\" (almost). Come...",
@@ -225,9 +225,9 @@ proptest! {
         check_any(&pieces.concat());
     }
 
-    /// The short way gives what all rules give.
+    /// The fast path gives what all rules give.
     #[test]
-    fn short_way_changes_nothing(
+    fn fast_path_changes_nothing(
         text in r#"[A-Za-z][A-Za-z0-9 ,!?'"();%./:-]{0,60}"#,
         other in "[ -~]{0,20}",
         links in r#"[a-z]((com|de|zip|example|http|://|www|tada|12|[a-z]|[ .:/,-])){0,12}"#,

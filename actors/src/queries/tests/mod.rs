@@ -125,7 +125,7 @@ proptest! {
                     Anchor::FirstUnread => table.first_unread(asker, narrow).map_or(NEWEST, u64::from),
                 };
                 let laid = window(&table.view, Some(&user), (&plan, None), &range);
-                // Nothing of it is dropped when it is looked at again.
+                // Nothing of it is dropped when it is examined again.
                 prop_assert_eq!(&still_readable(&table.view, Some(&user), &laid.ids), &laid.ids);
                 prop_assert_eq!(laid, cut(&expected, anchor, &range), "{:?} for {}", narrow, asker);
             }

@@ -58,7 +58,7 @@ impl World {
     }
 
     /// Decides a command, and makes it true if it is permitted.
-    fn settle<C: SerializedCommand>(&self, command: C) -> Option<C::Outcome> {
+    fn execute<C: SerializedCommand>(&self, command: C) -> Option<C::Outcome> {
         let (outcome, facts) = crate::realm::testing::decide(&self.realm, command).ok()?;
         self.apply(facts);
         Some(outcome)
@@ -79,28 +79,28 @@ impl World {
             (0 | 1, _) => {
                 let update =
                     AccountUpdate { role: Some(ROLES[how % ROLES.len()]), ..AccountUpdate::default() };
-                let _ = self.settle(UpdateAccount { by, user, update });
+                let _ = self.execute(UpdateAccount { by, user, update });
             }
             (2, _) if bots.len() < 6 => self.make(by, bots.len()),
             (3, Some(bot)) => {
                 let owner = Some(PEOPLE[how % PEOPLE.len()].0.into());
                 let update = BotUpdate { owner, ..BotUpdate::default() };
-                let _ = self.settle(UpdateBot { by, bot: bot.0.into(), update });
+                let _ = self.execute(UpdateBot { by, bot: bot.0.into(), update });
             }
             (4, Some(bot)) => {
                 let role = Some(ROLES[how % ROLES.len()].code().into());
                 let update = BotUpdate { role, ..BotUpdate::default() };
-                let _ = self.settle(UpdateBot { by, bot: bot.0.into(), update });
+                let _ = self.execute(UpdateBot { by, bot: bot.0.into(), update });
             }
             (5, Some(bot)) => self.fetch_key(by, bot, how),
             (6, _) => {
                 let _ = match how % 2 {
-                    0 => self.settle(DeactivateAccount { by, user: Some(user), comment: None }),
-                    _ => self.settle(ReactivateAccount { by, user }),
+                    0 => self.execute(DeactivateAccount { by, user: Some(user), comment: None }),
+                    _ => self.execute(ReactivateAccount { by, user }),
                 };
             }
             (7, Some(bot)) => {
-                let _ = self.settle(DeactivateBot { by, bot: bot.0.into() });
+                let _ = self.execute(DeactivateBot { by, bot: bot.0.into() });
             }
             _ => self.change_group(by, user, how),
         }
@@ -118,7 +118,7 @@ impl World {
             defaults: BotDefaults::default(),
             avatar: None,
         };
-        if let Some(bot) = self.settle(CreateBot { by, new }) {
+        if let Some(bot) = self.execute(CreateBot { by, new }) {
             self.seen.insert((by, bot.id, bot.api_key_rotation));
         }
     }
@@ -127,10 +127,10 @@ impl World {
         let directory = self.realm.directory();
         let by_user = directory.user(by).unwrap().clone();
         let found = match how % 3 {
-            0 => self.settle(RenewBotKey { by, bot: bot.0.into() }),
+            0 => self.execute(RenewBotKey { by, bot: bot.0.into() }),
             1 => access_bot_key(&directory, &by_user, bot.0.into()).ok().cloned(),
             // With the key that a user has the bot takes another one.
-            _ if self.acts_as(by, bot) => self.settle(RegenerateKey { user: bot }),
+            _ if self.acts_as(by, bot) => self.execute(RegenerateKey { user: bot }),
             _ => None,
         };
         if let Some(bot) = found {
@@ -149,13 +149,13 @@ impl World {
         let (add, delete) = if how.is_multiple_of(2) { (vec![user], vec![]) } else { (vec![], vec![user]) };
         let ids = |users: Vec<UserId>| users.into_iter().map(|user| user.0.into()).collect();
         let request = MembersRequest { add: ids(add), delete: ids(delete), ..MembersRequest::default() };
-        let _ = self.settle(ChangeGroupMembers { by, group: group.0.into(), request });
+        let _ = self.execute(ChangeGroupMembers { by, group: group.0.into(), request });
     }
 
     /// A group whose members may do more than members.
     fn open_to_deployers(&self) {
         let request = GroupRequest { name: "deployers".into(), ..GroupRequest::default() };
-        let group = self.settle(CreateGroup { by: IAGO, request }).unwrap();
+        let group = self.execute(CreateGroup { by: IAGO, request }).unwrap();
         let mut realm = model::Realm::clone(self.realm.directory().realm());
         for permission in PERMISSIONS {
             let value = model::SettingValue::Group(model::GroupSetting::Group(group));
@@ -213,7 +213,7 @@ fn bot_takeover_leaves_private_channels() {
     })]);
     let take = |by: UserId| {
         let update = BotUpdate { owner: Some(by.0.into()), ..BotUpdate::default() };
-        world.settle(UpdateBot { by, bot: bot.0.into(), update })
+        world.execute(UpdateBot { by, bot: bot.0.into(), update })
     };
     assert_eq!(take(POLONIUS), None);
     assert_eq!(take(HAMLET), Some(bot));
