@@ -410,7 +410,7 @@ pub fn cluster_options(config: &Config) -> Option<actors::cluster::ClusterOption
         node: cluster.node.clone(),
         advertise: cluster.advertise.clone(),
         allow_single_copy: cluster.allow_single_copy,
-        shared: crate::integrations::blobs::shared::opener(config),
+        shared: crate::integrations::blobs::shared_files::opener(config),
         log_keep: cluster.log_keep,
         standbys: cluster.standbys,
     })

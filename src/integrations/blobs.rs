@@ -18,7 +18,7 @@ mod problem;
 mod reader;
 mod s3;
 #[cfg(feature = "cluster")]
-pub mod shared;
+pub mod shared_files;
 pub mod sweep;
 pub mod uploads;
 pub mod writer;

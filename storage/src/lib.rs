@@ -26,7 +26,7 @@ pub mod relocations;
 mod replay;
 mod restoring;
 mod secret;
-pub mod shared;
+pub mod shared_files;
 mod stored_message;
 pub mod view;
 

@@ -106,7 +106,7 @@ async fn files_that_nodes_share_are_in_the_bucket() {
     let Some(s3) = S3::start().await else { return };
     let (config, blobs) = (s3.config(), s3.blobs());
     let used = tokio::task::spawn_blocking(move || {
-        let open = millstream::integrations::blobs::shared::opener(&config).expect("a bucket");
+        let open = millstream::integrations::blobs::shared_files::opener(&config).expect("a bucket");
         let place = open("acme", "n1-1").expect("a place");
         assert!(place.list("nodes").expect("listed").is_empty());
         let content = vec![7; 9 << 20];

@@ -2,7 +2,7 @@
 
 use super::{Change, ChangeCommand, ConversationKey, Decision, DecisionContext, Routed};
 use crate::ReplySender;
-use crate::shard::SerialActor;
+use crate::shard::{BasedOn, SerialActor};
 use actix::prelude::*;
 
 /// An actor that decides changes of messages.
@@ -13,7 +13,7 @@ pub(crate) trait DecidesChanges: SerialActor {
     /// Queues a change and decides it when all earlier decisions are durable.
     fn change<C: ChangeCommand>(&mut self, ctx: &mut Context<Self>, change: Change<C>) {
         let Change { command, answer } = change;
-        self.in_order(ctx, true, answer, move |actor, ctx, answer| {
+        self.in_order(ctx, BasedOn::Durable, answer, move |actor, ctx, answer| {
             actor.decide_change(ctx, &*command, answer);
         });
     }

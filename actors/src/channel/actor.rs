@@ -12,7 +12,7 @@ use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
-use crate::shard::{CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
+use crate::shard::{BasedOn, CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::{FLAG_RANGES_MAX, RealmShared};
 use crate::uploads::claim_in;
 use crate::webhooks::NewMessage;
@@ -190,7 +190,7 @@ impl ChannelActor {
         run: impl FnOnce(&mut Self, &mut Context<Self>, ReplySender<T>) + 'static,
     ) {
         self.refresh();
-        self.in_order(ctx, false, answer, run);
+        self.in_order(ctx, BasedOn::Uncommitted, answer, run);
     }
 
     fn unsubscribe(
@@ -249,7 +249,8 @@ impl Actor for ChannelActor {
     /// Another actor may have decided something about the channel just before this one started, and it is
     /// not durable yet. Nothing is decided before it is.
     fn started(&mut self, ctx: &mut Self::Context) {
-        if !self.committer.is_idle() && self.queue.push(true, Box::new(|actor: &mut Self, _| actor.reload()))
+        if !self.committer.is_idle()
+            && self.queue.push(BasedOn::Durable, Box::new(|actor: &mut Self, _| actor.reload()))
         {
             self.schedule_next(ctx);
         }
@@ -330,7 +331,7 @@ impl Handler<Unsubscribe> for ChannelActor {
         let Unsubscribe { users, by, answer } = request;
         self.refresh();
         // Messages that are not durable yet are unread, too, and must be marked as read.
-        self.in_order(ctx, true, answer, move |actor, ctx, answer| {
+        self.in_order(ctx, BasedOn::Durable, answer, move |actor, ctx, answer| {
             let decided = actor.unsubscribe(users, by);
             actor.conclude(ctx, decided, answer);
         });

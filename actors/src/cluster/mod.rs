@@ -14,7 +14,7 @@ pub mod options;
 mod reconcile;
 mod relocate;
 mod relocated_out;
-mod shared;
+mod shared_files;
 mod standby;
 
 use crate::DomainError;
@@ -39,7 +39,7 @@ pub use operator::{NodeLine, Operator, PlacedOrganization};
 pub use options::{ClusterOptions, OpenShared};
 pub use postgres::PgError;
 pub use relocate::{Incoming, Outgoing, RelocateError, Relocated, Step, cancel_move_to_cluster};
-pub use storage::shared::SharedFolder;
+pub use storage::shared_files::SharedFolder;
 
 /// The number of slots that are handed over at a time.
 const HANDED_OVER_AT_ONCE: usize = 2;

@@ -1,6 +1,6 @@
 //! Opening organizations: from the trees of this node, as far as they go, and from the log.
 
-use super::shared::BASES;
+use super::shared_files::BASES;
 use super::{Cluster, failed};
 use crate::DomainError;
 use crate::opening::OpenLog;
@@ -114,7 +114,7 @@ impl Cluster {
             trees.clear(realm)?;
         }
         let is_continued = match &view {
-            Some(view) => storage::shared::is_continued(log, view)?,
+            Some(view) => storage::shared_files::is_continued(log, view)?,
             None => false,
         };
         let store = self.shared_store(&trees.path().with_file_name(BASES))?.filter(|_| !is_continued);

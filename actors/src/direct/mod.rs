@@ -8,7 +8,7 @@ use crate::draft::{ContentFlags, Destination, DirectDraft, Sent, read_by_muters}
 use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
-use crate::shard::{CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
+use crate::shard::{BasedOn, CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use crate::uploads::{claim_for, claims_of_sent};
 use crate::webhooks::NewMessage;
@@ -197,7 +197,9 @@ impl Handler<SendDirect> for DirectActor {
     type Result = ();
 
     fn handle(&mut self, SendDirect { draft, ends, answer }: SendDirect, ctx: &mut Self::Context) {
-        self.in_order(ctx, false, answer, move |actor, ctx, answer| actor.send(ctx, draft, ends, answer));
+        self.in_order(ctx, BasedOn::Uncommitted, answer, move |actor, ctx, answer| {
+            actor.send(ctx, draft, ends, answer)
+        });
     }
 }
 

@@ -11,7 +11,7 @@ use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
 use crate::registry::Registry;
 use crate::resume::ResumingQueues;
-use crate::shard::{CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
+use crate::shard::{BasedOn, CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
 use crate::shared::RealmShared;
 use actix::prelude::*;
 use model::fact::DirectoryChange as Change;
@@ -169,7 +169,7 @@ impl<C: SerializedCommand> Handler<Serialized<C>> for RealmActor {
     type Result = ();
 
     fn handle(&mut self, Serialized { command, answer }: Serialized<C>, ctx: &mut Self::Context) {
-        self.in_order(ctx, true, answer, move |actor, ctx, answer| {
+        self.in_order(ctx, BasedOn::Durable, answer, move |actor, ctx, answer| {
             let realm = actor.realm.clone();
             let decided = actor.committer.ids(realm.id).and_then(|ids| {
                 let (directory, now) = (realm.directory(), realm.clock.now());

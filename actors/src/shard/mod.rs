@@ -13,7 +13,7 @@ pub(crate) use commit::COMMITTER;
 pub use commit::Committer;
 pub use pending::CommitCallback;
 pub use sequencer::Sequencer;
-pub use serial::SerialQueue;
+pub use serial::{BasedOn, SerialQueue};
 pub(crate) use serial::{RunNext, SerialActor};
 pub use sink::{Durability, DurableSink};
 pub use write_budget::WriteBudget;

@@ -24,9 +24,17 @@ const QUEUED_MAX: usize = 4096;
 /// A command of actor `A`, to be run on it later.
 pub type Command<A> = Box<dyn FnOnce(&mut A, &mut <A as Actor>::Context)>;
 
+/// The state that a command is decided from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BasedOn {
+    /// What the actor remembers, uncommitted decisions included: only the order of the commands matters.
+    Uncommitted,
+    /// The durable state: all earlier decisions must be published first.
+    Durable,
+}
+
 struct Queued<A: Actor> {
-    /// Whether all earlier decisions must be durable first; otherwise only the order matters.
-    needs_durable: bool,
+    based_on: BasedOn,
     run: Command<A>,
 }
 
@@ -56,20 +64,20 @@ impl<A: Actor> SerialQueue<A> {
 
     /// Adds a command. True when it is the first: the actor must then call [`SerialActor::schedule_next`].
     #[must_use]
-    pub fn push(&mut self, needs_durable: bool, run: Command<A>) -> bool {
+    pub fn push(&mut self, based_on: BasedOn, run: Command<A>) -> bool {
         // Its writes are charged to the account of the current request.
         let requester = account::requester();
         let run: Command<A> = Box::new(move |actor, context| {
             account::work_for(requester, || run(actor, context));
         });
-        self.waiting.push_back(Queued { needs_durable, run });
+        self.waiting.push_back(Queued { based_on, run });
         self.waiting.len() == 1
     }
 
     /// The first command, and the following ones that need not wait until it is durable.
     fn take_next(&mut self) -> Vec<Command<A>> {
         let mut next: Vec<Command<A>> = self.waiting.pop_front().map(|first| first.run).into_iter().collect();
-        while self.waiting.front().is_some_and(|queued| !queued.needs_durable) {
+        while self.waiting.front().is_some_and(|queued| queued.based_on == BasedOn::Uncommitted) {
             next.extend(self.waiting.pop_front().map(|queued| queued.run));
         }
         next
@@ -94,25 +102,24 @@ pub(crate) trait SerialActor: Actor<Context = Context<Self>> + Handler<RunNext> 
     fn commit(&mut self, ctx: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: CommitCallback)
     -> bool;
 
-    /// Runs a command after the waiting ones: at once if none is waiting and it does not need earlier decisions to be
-    /// durable.
+    /// Runs a command after the waiting ones: at once if none is waiting and it is based on the uncommitted state.
     fn in_order<T: 'static>(
         &mut self,
         ctx: &mut Context<Self>,
-        needs_durable: bool,
+        based_on: BasedOn,
         answer: ReplySender<T>,
         run: impl FnOnce(&mut Self, &mut Context<Self>, ReplySender<T>) + 'static,
     ) {
         let now = self.realm().clock.monotonic();
         self.queue().last_used = now;
-        if !needs_durable && self.queue().is_empty() {
+        if based_on == BasedOn::Uncommitted && self.queue().is_empty() {
             return run(self, ctx, answer);
         }
         if self.queue().waiting.len() >= QUEUED_MAX {
             return drop(answer.send(Err(DomainError::Overloaded)));
         }
         let run = Box::new(move |actor: &mut Self, ctx: &mut Context<Self>| run(actor, ctx, answer));
-        if self.queue().push(needs_durable, run) {
+        if self.queue().push(based_on, run) {
             self.schedule_next(ctx);
         }
     }
@@ -182,15 +189,16 @@ mod tests {
 
     #[test]
     fn run_ends_before_next_command_that_needs_durable_state() {
+        use BasedOn::{Durable, Uncommitted};
         let mut queue = SerialQueue::<Log>::default();
-        assert!(queue.push(true, note(1)));
-        for (needs_durable, number) in [(false, 2), (false, 3), (true, 4), (false, 5)] {
-            assert!(!queue.push(needs_durable, note(number)));
+        assert!(queue.push(Durable, note(1)));
+        for (based_on, number) in [(Uncommitted, 2), (Uncommitted, 3), (Durable, 4), (Uncommitted, 5)] {
+            assert!(!queue.push(based_on, note(number)));
         }
         assert_eq!(queue.take_next().len(), 3);
         assert!(!queue.is_empty());
         assert_eq!(queue.take_next().len(), 2);
         assert!(queue.is_empty() && queue.take_next().is_empty());
-        assert!(queue.push(true, note(6)));
+        assert!(queue.push(Durable, note(6)));
     }
 }

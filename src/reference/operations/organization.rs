@@ -52,7 +52,7 @@ fn organization() -> Vec<Operation> {
         operation(
             "get-realm-audit",
             "GET /api/v1/realm/audit",
-            "Read the audit log",
+            "Get the audit log",
             "What was changed, when, by whom and from where, the newest first.",
         )
         .with([

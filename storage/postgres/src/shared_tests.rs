@@ -9,7 +9,7 @@ use std::sync::Arc;
 use storage::checkpoint::Pace;
 use storage::log::conformance::Recorder;
 use storage::log::{FrameBytes, LogError, RealmLog};
-use storage::shared::{Archiving, SharedFolder, SharedStore, Trimmed};
+use storage::shared_files::{Archiving, SharedFolder, SharedStore, Trimmed};
 use storage::{Trees, encode_frame, replay};
 
 const REALM: RealmId = RealmId(1);

@@ -1,5 +1,5 @@
 //! Files of rows in blocks that are compressed and verified one by one, so that they are written and read with little memory:
-//! bases, and frames that a log does not have any more (`shared`).
+//! bases, and frames that a log does not have any more (`shared_files`).
 //!
 //! ```text
 //! file  = magic of the kind (8) ‖ version (u32) ‖ realm (u32) ‖ sequence (u64) ‖ checksum of the frame's payload (u64)

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use storage::StoreError;
 use storage::checkpoint::Pace;
 use storage::codec::RECORDS;
-use storage::shared::{Archiving, SharedStore, Trimmed};
+use storage::shared_files::{Archiving, SharedStore, Trimmed};
 
 /// The folder of bases in a data folder.
 pub(super) const BASES: &str = "base";
