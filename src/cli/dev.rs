@@ -25,6 +25,10 @@ const EXAMPLE_CALLER: &str = "iago@zulip.com";
 /// The default log filter: no line for every request, in the output of test runs.
 const LOG_FILTER: &str = "warn";
 
+/// The limits of invitations, which are off as other rate limits are.
+const INVITATION_LIMITS: [&str; 3] =
+    ["invitations.daily_max", "invitations.member_daily_max", "invitations.resends_hourly_max"];
+
 /// The largest body without credentials, in bytes.
 const SEED_PARAMETER_BYTES_MAX: usize = 1 << 20;
 
@@ -71,8 +75,8 @@ pub struct DevArgs {
 }
 
 impl DevArgs {
-    /// The configuration: that of `serve`, with rate limits off and fewer log lines unless a file or the environment
-    /// sets them.
+    /// The configuration: that of `serve`, with rate limits and those of invitations off, and fewer log lines unless a file
+    /// or the environment sets them.
     pub fn load(&self) -> Result<Config, ConfigError> {
         self.load_with(environment().collect())
     }
@@ -95,6 +99,10 @@ impl DevArgs {
             "dev",
             Some(self.rate_limits),
         );
+        let no_limit = (!self.rate_limits).then_some(0);
+        let presets = INVITATION_LIMITS
+            .into_iter()
+            .fold(presets, |presets, option| presets.set(option, "dev", no_limit));
         // Seeds are posted without credentials.
         let presets = presets.set("http.anonymous_body_bytes_max", "dev", Some(SEED_PARAMETER_BYTES_MAX));
         let flags = Overrides::default()
@@ -194,6 +202,10 @@ mod tests {
         let args: DevArgs = parse(&[]).unwrap();
         let config = args.load().unwrap();
         assert!(!config.limits.enabled && args.data.is_none());
+        assert_eq!(config.invitations.limits(), Default::default());
+        let args: DevArgs = parse(&["--rate-limits"]).unwrap();
+        let limits = args.load().unwrap().invitations.limits();
+        assert_eq!([limits.daily_max, limits.member_daily_max, limits.resends_hourly_max], [1000, 100, 3]);
         assert_eq!(config.listen.to_string(), "127.0.0.1:9991");
         let args: DevArgs = parse(&["--listen", "0.0.0.0:0", "--data", "/tmp/d"]).unwrap();
         assert_eq!(args.load().unwrap().data, PathBuf::from("/tmp/d"));

@@ -208,6 +208,8 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("push.request_secs_max", Kind::Whole(1, 300)),
     ("invitations.valid_minutes", Kind::Whole(1, 10 * YEAR_SECS / 60)),
     ("invitations.daily_max", Kind::Whole(0, 1_000_000_000)),
+    ("invitations.member_daily_max", Kind::Whole(0, 1_000_000_000)),
+    ("invitations.resends_hourly_max", Kind::Whole(0, 1_000_000_000)),
     ("outbox.delivery_secs_max", Kind::Whole(1, 3_600)),
     ("outbox.give_up_secs", Kind::Whole(0, YEAR_SECS)),
     ("webhooks.request_secs_max", Kind::Whole(1, 3_600)),

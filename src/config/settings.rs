@@ -3,6 +3,7 @@
 use super::backups::BackupSettings;
 use super::cluster::ClusterSettings;
 use super::incoming_mail::IncomingMail;
+use super::invitations::InvitationSettings;
 use super::journal::JournalSettings;
 use super::listeners::{Metrics, TlsSettings};
 use super::networks::ProxyNetwork;
@@ -46,7 +47,7 @@ pub struct Config {
     pub login: Login,
     pub ldap: Ldap,
     pub push: Push,
-    pub invitations: Invitations,
+    pub invitations: InvitationSettings,
     pub outbox: Outbox,
     pub mail: Mail,
     pub webhooks: Webhooks,
@@ -291,15 +292,6 @@ pub struct Push {
     pub org_id: String,
     pub org_key: model::redacted::Redacted<String>,
     pub request_secs_max: u64,
-}
-
-/// The section `[invitations]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Invitations {
-    pub valid_minutes: NonZeroU64,
-    /// Maximum number of invitations by e-mail per organization and day; 0 for no limit.
-    pub daily_max: usize,
 }
 
 /// The section `[outbox]`.

@@ -1,17 +1,28 @@
 //! Hundreds of requests to services that accept connections and never reply: only a bounded number is in flight, the
 //! rest waits in the outbox, and users can go on sending messages.
 
-use super::mail::jobs;
+use super::mail::{ask, jobs};
 use crate::api::bots::make;
 use crate::support::phone::{Phone, service_url};
 use crate::support::smtp::{SmtpBehavior, SmtpServer};
-use crate::support::{HttpStub, Params, StubReply, TestServer, TestUser};
+use crate::support::{Call, HttpStub, Params, StubReply, TestServer, TestUser};
 use model::job::TaskKind;
 use serde_json::json;
 
 /// The limits of `actors::outbox::schedule`.
 const KIND_IN_PROGRESS_MAX: usize = 16;
 const DESTINATION_IN_PROGRESS_MAX: usize = 4;
+
+/// The limit of `actors::outbox::room`.
+const UNREQUESTED_MAILS_MAX: usize = 5_000;
+
+/// Invites so many people by mail.
+fn invite(who: &TestUser, count: usize) -> Call {
+    let addresses: Vec<String> = (0..count).map(|number| format!("new{number}@x.example")).collect();
+    let none = json!([]);
+    let params: Params<'_> = &[("invitee_emails", &addresses.join(",")), ("stream_ids", &none)];
+    who.post("/invites", params)
+}
 
 fn waiting(t: &TestServer, kind: TaskKind) -> usize {
     t.waiting_jobs(kind)
@@ -34,16 +45,48 @@ async fn hanging_mail_server_gets_at_most_four_connections() {
     let smtp = SmtpServer::on(0, SmtpBehavior::Hang).await;
     let t = TestServer::builder().mail(smtp.port()).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    let addresses: Vec<String> = (0..300).map(|number| format!("new{number}@x.example")).collect();
-    let none = json!([]);
-    let params: Params<'_> = &[("invitee_emails", &addresses.join(",")), ("stream_ids", &none)];
-    iago.post("/invites", params).ok().await;
+    invite(&iago, 300).ok().await;
     smtp.wait_for_connections(DESTINATION_IN_PROGRESS_MAX).await;
     chat(&iago, &hamlet).await;
     assert_eq!(t.realm().deliveries_in_progress(), DESTINATION_IN_PROGRESS_MAX);
     assert_eq!(smtp.connections(), DESTINATION_IN_PROGRESS_MAX);
     let (count, failed) = jobs(&t);
     assert!(count >= 300 && failed.is_empty(), "{count} {failed:?}");
+}
+
+#[tokio::test]
+async fn invitations_do_not_delay_mail_that_a_person_waits_for() {
+    let smtp = SmtpServer::on(0, SmtpBehavior::Hang).await;
+    let t = TestServer::builder().mail(smtp.port()).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    invite(&iago, 300).ok().await;
+    smtp.wait_for_connections(DESTINATION_IN_PROGRESS_MAX).await;
+    ask(&hamlet, "new@elsinore.example").await;
+    smtp.wait_for_connections(DESTINATION_IN_PROGRESS_MAX + 1).await;
+    assert_eq!(t.realm().deliveries_in_progress(), DESTINATION_IN_PROGRESS_MAX + 1);
+}
+
+#[tokio::test]
+async fn invitations_without_room_are_refused_and_leave_room_for_others() {
+    let smtp = SmtpServer::on(0, SmtpBehavior::Hang).await;
+    let t = TestServer::builder().mail(smtp.port()).set("invitations.daily_max", 0).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let known = || t.realm().directory().invitations().count();
+    invite(&iago, UNREQUESTED_MAILS_MAX + 1).bad("Too many invitations at once (maximum 5000).").await;
+    assert_eq!(known(), 0);
+    invite(&iago, UNREQUESTED_MAILS_MAX - 10).ok().await;
+    let full = || {
+        let msg = "Too many emails of this organization are waiting to be sent, so no invitations were sent; try \
+                   again later.";
+        json!({"msg": msg, "code": "SERVER_OVERLOADED", "retry-after": 60.0})
+    };
+    invite(&iago, 11).refused(503, full()).await;
+    assert_eq!(known(), UNREQUESTED_MAILS_MAX - 10, "none of them was made");
+    invite(&iago, 10).ok().await;
+    iago.post("/invites/1/resend", &[]).refused(503, full()).await;
+    ask(&hamlet, "new@elsinore.example").await;
+    smtp.wait_for_connections(DESTINATION_IN_PROGRESS_MAX + 1).await;
+    assert!(waiting(&t, TaskKind::Mail) > UNREQUESTED_MAILS_MAX);
 }
 
 #[tokio::test]

@@ -6,7 +6,8 @@ use crate::support::{TestServer, TestUser, poll_for};
 use model::job::TaskKind;
 use reqwest::Method;
 
-async fn ask(person: &TestUser, address: &str) {
+/// Asks for another address, which is confirmed by mail.
+pub async fn ask(person: &TestUser, address: &str) {
     person.call(Method::PATCH, "/settings", &[("email", &address)]).ok().await;
 }
 

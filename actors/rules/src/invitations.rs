@@ -1,5 +1,12 @@
 //! Who may invite others, to which role, and who may revoke invitations (docs/api/invitations.md).
 
+mod limits;
+
+pub use limits::{
+    INVITATION_BYTES_MAX, INVITATIONS_MAX, INVITATIONS_OF_INVITER_MAX, InvitationLimits, ResentInvitations,
+    SentInvitations, check_resend,
+};
+
 use crate::address_list::{is_address, parse_address_list};
 use crate::addresses::check_email_allowed;
 use crate::error::{AddressProblem, InvitationEnd, InvitationError, InvitingRefusal, NotInvited, RuleError};
@@ -9,6 +16,7 @@ use crate::permissions::channel::{Archived, ChannelRef, access_channel_content};
 use crate::permissions::create::check_may_add_subscribers;
 use crate::permissions::group_setting::{active_group, check_holds_realm};
 use crate::settings::{RealmPermission, realm_bool};
+use limits::{DAY_SECS, check_daily, check_room};
 use model::{
     Channel, ChannelId, Directory, GroupId, Invitation, InvitationId, InvitationState, Role, Timestamp, User,
     UserId,
@@ -20,22 +28,7 @@ use std::sync::Arc;
 pub const WELCOME_TEXT_LENGTH_MAX: usize = 8000;
 
 /// Minimum age of an account that invites to an organization that anyone may join, in seconds.
-const ACCOUNT_AGE_SECS_MIN: u64 = 3 * 24 * 3600;
-
-/// The period of the daily limit, in seconds.
-const DAY_SECS: u64 = 24 * 3600;
-
-/// Invitations that one account may have sent, of those that count: see `counted`.
-pub const INVITATIONS_OF_INVITER_MAX: usize = 10_000;
-
-/// Invitations that all accounts of an organization may have sent, of those that count.
-pub const INVITATIONS_MAX: usize = 50_000;
-
-/// Bytes of the texts, channels and groups of the invitations of one account, of those that count.
-pub const INVITATION_BYTES_MAX: usize = 4 << 20;
-
-/// Invitations count for so long after they were sent, in seconds, even if they are used or revoked: their records are kept.
-const COUNTED_SECS: u64 = 30 * DAY_SECS;
+const ACCOUNT_AGE_SECS_MIN: u64 = 3 * DAY_SECS;
 
 /// The parameters of an invitation, as sent.
 #[derive(Clone, Debug)]
@@ -62,15 +55,14 @@ pub struct InvitationPlan {
     pub skipped: Vec<NotInvited>,
 }
 
-/// Decides invitations by e-mail, checking in the order of docs/api/invitations.md#invite-by-e-mail. `daily_max` limits
-/// the whole organization per day; 0 is no limit.
+/// Decides invitations by e-mail, checking in the order of docs/api/invitations.md#invite-by-e-mail.
 pub fn check_invitations(
     dir: &Directory,
     inviter: &User,
     addresses: &str,
     request: InvitationRequest,
     now: Timestamp,
-    daily_max: usize,
+    sent: SentInvitations<'_>,
 ) -> Result<InvitationPlan, RuleError> {
     check_holds_realm(dir, RealmPermission::InviteUsers, inviter.id)?;
     let role = check_role(inviter, request.role)?;
@@ -79,7 +71,8 @@ pub fn check_invitations(
         return Err(InvitationError::NoAddress.into());
     }
     let invitation = plan(dir, inviter, role, request, now)?;
-    check_limits(dir, inviter, addresses.len(), now, daily_max)?;
+    check_daily(dir, inviter, addresses.len(), now, sent)?;
+    check_age(dir, inviter, now)?;
     // Before each address is checked.
     if addresses.len() > INVITATIONS_OF_INVITER_MAX {
         return Err(InvitationError::TooMany { limit: INVITATIONS_OF_INVITER_MAX }.into());
@@ -189,68 +182,14 @@ fn check_groups(dir: &Directory, inviter: &User, ids: &[i64]) -> Result<Vec<Grou
     Ok(groups.collect::<Result<BTreeSet<_>, _>>()?.into_iter().collect())
 }
 
-fn check_limits(
-    dir: &Directory,
-    inviter: &User,
-    count: usize,
-    now: Timestamp,
-    daily_max: usize,
-) -> Result<(), RuleError> {
-    let refuse = |why| Err(InvitationError::NotSent { why, problems: Vec::new() }.into());
-    let is_recent = |invitation: &&Arc<Invitation>| {
-        !invitation.is_reusable() && now.millis_since(invitation.sent) < DAY_SECS * 1000
-    };
-    if daily_max > 0 && counted(dir, now).filter(is_recent).count() + count > daily_max {
-        return refuse(InvitingRefusal::DailyLimit);
-    }
+/// New members do not invite to an organization that anyone may join.
+fn check_age(dir: &Directory, inviter: &User, now: Timestamp) -> Result<(), InvitationError> {
     let is_new = now.millis_since(inviter.joined) < ACCOUNT_AGE_SECS_MIN * 1000;
     let is_open_to_all = !realm_bool(dir.realm(), "invite_required");
     if is_open_to_all && is_new && !inviter.is_administrator() {
-        return refuse(InvitingRefusal::AccountTooNew);
+        return Err(InvitationError::NotSent { why: InvitingRefusal::AccountTooNew, problems: Vec::new() });
     }
     Ok(())
-}
-
-/// The invitations that can still be used, and those of the last 30 days.
-fn counted(dir: &Directory, now: Timestamp) -> impl Iterator<Item = &Arc<Invitation>> {
-    let is_counted = move |one: &&Arc<Invitation>| now.millis_since(one.sent) < COUNTED_SECS * 1000;
-    let open = dir.unexpired_invitations().filter(move |one| one.is_open(now));
-    // The newest have the highest ids.
-    let over = dir.invitations().rev().take_while(is_counted).filter(move |one| !one.is_open(now));
-    open.chain(over)
-}
-
-/// Whether an inviter may send this many invitations like this one: `TooMany`, `TooManyOfRealm`, `TooLarge`.
-fn check_room(
-    dir: &Directory,
-    invitation: &Invitation,
-    count: usize,
-    now: Timestamp,
-) -> Result<(), InvitationError> {
-    let (mut all, mut own, mut bytes) = (count, count, count.saturating_mul(bytes_of(invitation)));
-    for known in counted(dir, now) {
-        all += 1;
-        if known.inviter == invitation.inviter {
-            own += 1;
-            bytes = bytes.saturating_add(bytes_of(known));
-        }
-    }
-    if own > INVITATIONS_OF_INVITER_MAX {
-        return Err(InvitationError::TooMany { limit: INVITATIONS_OF_INVITER_MAX });
-    }
-    if all > INVITATIONS_MAX {
-        return Err(InvitationError::TooManyOfRealm { limit: INVITATIONS_MAX });
-    }
-    if bytes > INVITATION_BYTES_MAX {
-        return Err(InvitationError::TooLarge { limit: INVITATION_BYTES_MAX });
-    }
-    Ok(())
-}
-
-/// Bytes of the parts of an invitation that have no fixed size, except its address.
-fn bytes_of(invitation: &Invitation) -> usize {
-    let text = invitation.welcome_text.as_ref().map_or(0, String::len);
-    text + size_of_val(&invitation.channels[..]) + size_of_val(&invitation.groups[..])
 }
 
 /// Separates the addresses that can be invited from those that have an account.

@@ -6,30 +6,26 @@
 use super::candidates::among;
 use super::receipt::{Reception, is_still_unread};
 use crate::error::DomainError;
-use crate::outbox::job;
+use crate::outbox::{job, unrequested_mail_room};
 use crate::shared::RealmShared;
-use model::job::{MailTask, Task, TaskKind};
+use model::job::{MailTask, Task};
 use model::push::PushFact;
 use model::{Fact, Message, MessageId, Place, RecipientId, Timestamp, TopicKey, UserId};
 use rules::notifications::Trigger;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use storage::view::JOBS_WAITING_MAX;
 
 /// Users whose e-mails are decided in one frame.
 const USERS_PER_FRAME: usize = 100;
 /// Maximum number of e-mails to a user at one time, one for each conversation; the client shows the others.
 const CONVERSATIONS_MAX: usize = 20;
-/// Maximum number of unsent e-mails while further ones are decided: the rest of the outbox is for e-mails that a user
-/// requested. Until there is room, pending ones stay pending.
-const MAILS_WAITING_MAX: usize = JOBS_WAITING_MAX / 2;
 
-/// Whether any pending e-mail is due.
+/// Whether any pending e-mail is due, and has room. Until there is room, pending ones stay pending.
 pub(super) fn is_any_due(realm: &RealmShared) -> bool {
     let now = realm.clock.now();
     let view = realm.view.read();
     let next = view.directory.pending_mails().next();
-    next.is_some_and(|(due, _)| due <= now) && view.jobs.waiting_count(TaskKind::Mail) < MAILS_WAITING_MAX
+    next.is_some_and(|(due, _)| due <= now) && unrequested_mail_room(&view.jobs) > 0
 }
 
 /// The facts that end due pending e-mails, with their jobs; empty if none is due or no more can be sent for now.
@@ -60,8 +56,7 @@ pub(super) fn decide_due(realm: &RealmShared) -> Result<Vec<Fact>, DomainError> 
 
 fn due_users(realm: &RealmShared, now: Timestamp) -> Vec<UserId> {
     let view = realm.view.read();
-    let room = MAILS_WAITING_MAX.saturating_sub(view.jobs.waiting_count(TaskKind::Mail));
-    let users_max = room.div_ceil(CONVERSATIONS_MAX).min(USERS_PER_FRAME);
+    let users_max = unrequested_mail_room(&view.jobs).div_ceil(CONVERSATIONS_MAX).min(USERS_PER_FRAME);
     let mut users = BTreeSet::new();
     for (_, user) in view.directory.pending_mails().take_while(|(due, _)| *due <= now) {
         users.insert(user);

@@ -3,8 +3,10 @@
 //! **Adding a job** is a fact. A command adds [`job`] to the facts of its frame, so that the job is as durable as
 //! its cause, and is not added if the command fails. A task contains references only; texts, links and keys are made
 //! at delivery, and a task whose subject no longer exists is not delivered (`Delivery::Dropped`). A command that
-//! is useless without its job (an invitation) calls `RealmShared::check_outbox` first; jobs that only notify
+//! is useless without its job (a new password) calls `RealmShared::check_outbox` first; jobs that only notify
 //! need not: beyond the bound (`JOBS_WAITING_MAX` of a kind in an organization) a job is dropped, with a warning.
+//! Invitations and e-mails about missed messages leave half of the room to e-mails that a person waits for
+//! ([`unrequested_mail_room`]).
 //!
 //! **Delivery** is done by the [`DeliveryWorker`] that the server was started with: one function for each kind of task, on a
 //! thread for that kind, apart from the shards. Its results:
@@ -30,6 +32,7 @@ mod attempts;
 mod delivery;
 mod end;
 mod job;
+mod room;
 mod schedule;
 mod state;
 mod threads;
@@ -38,6 +41,7 @@ mod worker;
 pub use attempts::FailedAttempts;
 pub use delivery::{Decide, Delivery, DeliveryAttempt, DeliveryWorker, Followup, OutboxOptions};
 pub use job::job;
+pub(crate) use room::{UNREQUESTED_MAILS_MAX, unrequested_mail_room};
 pub(crate) use state::Outbox;
 pub(crate) use threads::DeliveryThreads;
 pub(crate) use worker::{Worker, stop};

@@ -158,6 +158,8 @@ pub(super) fn wait_at_least(after_secs: u64, wait_millis: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::job::{MailTask, Task};
+    use model::{InvitationId, UserId};
 
     const MAIL: TaskDestination = TaskDestination { kind: TaskKind::Mail, id: 0 };
 
@@ -213,6 +215,24 @@ mod tests {
             begin_all(&mut schedule, 10).len() > 4,
             "a destination that answers again gets several at once"
         );
+    }
+
+    #[test]
+    fn many_invitations_do_not_delay_other_mails() {
+        let user = UserId(1);
+        let missed = Task::Mail(MailTask::Missed { user, messages: Vec::new() });
+        let requested = Task::Mail(MailTask::PasswordReset { user, asked: Timestamp(0) });
+        let mut schedule = Schedule::default();
+        for id in 1..=100 {
+            let invitation = Task::Mail(MailTask::Invitation(InvitationId(1)));
+            schedule.add(JobId(id), invitation.destination(), Timestamp(0));
+        }
+        assert_eq!(begin_all(&mut schedule, 0), [1, 2, 3, 4]);
+        for id in 201..=210 {
+            schedule.add(JobId(id), missed.destination(), Timestamp(1));
+        }
+        schedule.add(JobId(301), requested.destination(), Timestamp(2));
+        assert_eq!(begin_all(&mut schedule, 2), [201, 202, 203, 204, 301]);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use super::attempts::Attempts;
 use model::job::TaskKind;
 use model::{Fact, JobFact, JobId};
+use parking_lot::Mutex;
+use rules::invitations::ResentInvitations;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::Notify;
 
@@ -15,6 +17,8 @@ pub(crate) struct Outbox {
     is_stopping: AtomicBool,
     in_progress: AtomicUsize,
     pub(crate) attempts: Attempts,
+    /// Lost when the server stops.
+    pub(crate) resent_invitations: Mutex<ResentInvitations>,
 }
 
 impl Outbox {

@@ -4,15 +4,16 @@
 use super::groups::requester;
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
-use crate::outbox::job;
+use crate::outbox::{UNREQUESTED_MAILS_MAX, job, unrequested_mail_room};
 use model::invitation::created_invitations;
 use model::job::{MailTask, Task, TaskKind};
 use model::{Directory, Fact, Invitation, InvitationFact, InvitationId, User, UserId};
 use rules::RuleError;
 use rules::error::{InvitationError, NotInvited};
 use rules::invitations::{
-    InvitationPlan, InvitationRequest, access_invitation, check_invitations, check_reusable_invitation,
-    invitations_of, overreaching_invitations, renewed_expiry,
+    InvitationLimits, InvitationPlan, InvitationRequest, SentInvitations, access_invitation,
+    check_invitations, check_resend, check_reusable_invitation, invitations_of, overreaching_invitations,
+    renewed_expiry,
 };
 
 pub(super) fn fact(fact: InvitationFact) -> Fact {
@@ -35,13 +36,23 @@ pub(super) fn revoke_overreaching(then: &Directory, inviter: UserId) -> Option<F
     revoked(overreaching_invitations(then, inviter))
 }
 
-/// The job that sends an invitation by e-mail.
-fn mail(context: &DecisionContext<'_>, invitation: InvitationId) -> Result<Fact, DomainError> {
+/// Whether so many invitations can be sent by e-mail now: `NoMail`, `TooManyAtOnce`, `NoRoom`.
+fn check_mails(context: &DecisionContext<'_>, count: usize) -> Result<(), RuleError> {
     if !context.realm.supports(TaskKind::Mail) {
-        return Err(RuleError::from(InvitationError::NoMail).into());
+        return Err(InvitationError::NoMail.into());
     }
-    context.realm.check_outbox(TaskKind::Mail)?;
-    Ok(job(context.now, Task::Mail(MailTask::Invitation(invitation))))
+    if count > UNREQUESTED_MAILS_MAX {
+        return Err(InvitationError::TooManyAtOnce { limit: UNREQUESTED_MAILS_MAX }.into());
+    }
+    if count > unrequested_mail_room(&context.realm.view.read().jobs) {
+        return Err(InvitationError::NoRoom.into());
+    }
+    Ok(())
+}
+
+/// The job that sends an invitation by e-mail.
+fn mail(context: &DecisionContext<'_>, invitation: InvitationId) -> Fact {
+    job(context.now, Task::Mail(MailTask::Invitation(invitation)))
 }
 
 /// Sends invitations by e-mail.
@@ -50,8 +61,7 @@ pub struct SendInvitations {
     pub addresses: String,
     /// The role, channels and groups of the invitation, and when it expires.
     pub request: InvitationRequest,
-    /// Invitations of the organization per day; 0: no limit.
-    pub daily_max: usize,
+    pub limits: InvitationLimits,
 }
 
 impl SerializedCommand for SendInvitations {
@@ -61,18 +71,20 @@ impl SerializedCommand for SendInvitations {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Self::Outcome, Vec<Fact>), DomainError> {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
-        let plan =
-            check_invitations(directory, by, &self.addresses, self.request, context.now, self.daily_max)?;
+        let plan = {
+            let resent = context.realm.outbox.resent_invitations.lock();
+            let sent = SentInvitations { limits: self.limits, resent: &resent };
+            check_invitations(directory, by, &self.addresses, self.request, context.now, sent)?
+        };
         let InvitationPlan { invitation, addresses, skipped } = plan;
+        check_mails(context, addresses.len())?;
         let mut addresses = addresses.into_iter();
         let (id, address) = (directory.next_invitation(), addresses.next());
         let first = Invitation { id, address, ..invitation };
         let others: Vec<String> = addresses.collect();
         let ids: Vec<_> = created_invitations(&first, &others).map(|invitation| invitation.id).collect();
         let mut facts = vec![fact(InvitationFact::Created { first, others })];
-        for id in ids {
-            facts.push(mail(context, id)?);
-        }
+        facts.extend(ids.into_iter().map(|id| mail(context, id)));
         Ok((skipped, facts))
     }
 }
@@ -117,14 +129,22 @@ impl SerializedChange for RevokeInvitation {
 pub struct ResendInvitation {
     pub by: UserId,
     pub invitation: InvitationId,
+    pub limits: InvitationLimits,
 }
 
 impl SerializedChange for ResendInvitation {
     fn facts(self, context: &mut DecisionContext<'_>) -> Result<Vec<Fact>, DomainError> {
-        let by = requester(&context.directory, self.by)?;
-        let found = access_invitation(&context.directory, by, self.invitation, false)?;
-        let expires = renewed_expiry(found, context.now);
-        let resent = fact(InvitationFact::Resent { invitation: self.invitation, expires });
-        Ok(vec![resent, mail(context, self.invitation)?])
+        let (directory, now) = (&context.directory, context.now);
+        let by = requester(directory, self.by)?;
+        let found = access_invitation(directory, by, self.invitation, false)?;
+        check_mails(context, 1)?;
+        let mut resent = context.realm.outbox.resent_invitations.lock();
+        resent.forget_old(now);
+        let sent = SentInvitations { limits: self.limits, resent: &resent };
+        check_resend(directory, by, found, now, sent).map_err(RuleError::from)?;
+        resent.note(found, now);
+        let again =
+            InvitationFact::Resent { invitation: self.invitation, expires: renewed_expiry(found, now) };
+        Ok(vec![fact(again), mail(context, self.invitation)])
     }
 }

@@ -30,8 +30,8 @@ impl FromFields for SendInvites {
 pub async fn send(app: App, caller: Caller, Params(params): Params<SendInvites>) -> HandlerResult {
     let SendInvites { addresses, invitation, channels, notifies_inviter } = params;
     let request = invitation.into_request(&app.config, channels, notifies_inviter);
-    let daily_max = app.config.invitations.daily_max;
-    let command = commands::SendInvitations { by: caller.user.id, addresses, request, daily_max };
+    let limits = app.config.invitations.limits();
+    let command = commands::SendInvitations { by: caller.user.id, addresses, request, limits };
     let skipped = caller.realm.execute(command).await?;
     match skipped.is_empty() {
         true => reply_ok(),

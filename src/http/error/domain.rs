@@ -21,6 +21,9 @@ use serde_json::{Value, json};
 /// `Retry-After` of an overloaded or stopping server, in seconds.
 const RETRY_SECS: f64 = 1.0;
 
+/// `Retry-After` while too many e-mails wait to be sent, in seconds.
+const MAIL_RETRY_SECS: f64 = 60.0;
+
 /// `Retry-After` while the search index is made, in seconds.
 const SEARCH_RETRY_SECS: f64 = 5.0;
 
@@ -152,6 +155,7 @@ impl From<RuleError> for ApiError {
                 refusal.with("errors", json!({ field: [why] }))
             }
             RuleError::Invitation(InvitationError::NotSent { why, problems }) => not_invited(why, &problems),
+            RuleError::Invitation(InvitationError::NoRoom) => refusal.with("retry-after", MAIL_RETRY_SECS),
             RuleError::Group(GroupError::InUse { objections }) => {
                 refusal.with("objections", objections.iter().map(objection).collect::<Vec<_>>())
             }
@@ -219,6 +223,7 @@ fn code_of(error: &RuleError) -> Code {
         RuleError::Emoji(EmojiError::ReactionExists) => Code::REACTION_ALREADY_EXISTS,
         RuleError::Emoji(EmojiError::ReactionMissing) => Code::REACTION_DOES_NOT_EXIST,
         RuleError::Group(GroupError::InUse { .. }) => Code::CANNOT_DEACTIVATE_GROUP_IN_USE,
+        RuleError::Invitation(InvitationError::NoRoom) => Code::SERVER_OVERLOADED,
         RuleError::Personal(PersonalError::ViewMissing) => Code::NOT_FOUND,
         RuleError::Upload(UploadError::OverQuota) => Code::REALM_UPLOAD_QUOTA,
         _ => Code::BAD_REQUEST,

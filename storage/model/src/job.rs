@@ -7,7 +7,7 @@ mod mail;
 mod push;
 mod webhook;
 
-pub use mail::MailTask;
+pub use mail::{MailTask, MailUrgency};
 pub use push::PushTask;
 pub use webhook::{WebhookTask, WebhookTrigger};
 
@@ -35,7 +35,8 @@ pub enum TaskKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskDestination {
     pub kind: TaskKind,
-    /// The destination among those of the kind, for example a bot's id; 0 if there is only one.
+    /// The destination among those of the kind, for example a bot's id; 0 if there is only one. E-mails have one destination, and
+    /// one id for each [`MailUrgency`].
     pub id: u32,
 }
 
@@ -57,7 +58,7 @@ impl Task {
     /// The destination of the task.
     pub fn destination(&self) -> TaskDestination {
         match self {
-            Self::Mail(_) => TaskDestination { kind: TaskKind::Mail, id: 0 },
+            Self::Mail(task) => TaskDestination { kind: TaskKind::Mail, id: task.urgency() as u32 },
             Self::Push(_) => TaskDestination { kind: TaskKind::Push, id: 0 },
             Self::Webhook(task) => TaskDestination { kind: TaskKind::Webhook, id: task.bot.0 },
         }

@@ -26,6 +26,18 @@ fn invite(who: &TestUser, addresses: &str, more: Params<'_>) -> crate::support::
     who.post("/invites", &params)
 }
 
+/// The error INVITATION_FAILED.
+fn failed(msg: &str, errors: Value, sent: bool, daily: bool) -> Value {
+    json!({
+        "msg": msg, "code": "INVITATION_FAILED", "errors": errors, "sent_invitations": sent,
+        "license_limit_reached": false, "daily_limit_reached": daily,
+    })
+}
+
+/// The text of INVITATION_FAILED beyond the number of e-mails of a day.
+const DAILY_LIMIT: &str = "To protect users, Zulip limits the number of invitations you can send in one day. Because \
+                           you have reached the limit, no invitations were sent.";
+
 /// The invitations that a user sees.
 async fn listed(who: &TestUser) -> Vec<Value> {
     who.get("/invites", &[]).ok().await["invites"].as_array().expect("a list").clone()

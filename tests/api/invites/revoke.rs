@@ -1,6 +1,7 @@
 //! `DELETE /invites/{id}` and `POST /invites/{id}/resend`.
 
-use super::{create_link, invite, kinds, link_in, listed, mail_to, open, start};
+use super::{DAILY_LIMIT, create_link, failed, invite, kinds, link_in, listed, mail_to, open, start};
+use crate::support::TestUser;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -61,6 +62,31 @@ async fn resend_expired_invite() {
     // An expired invitation can be revoked as well.
     iago.delete("/invites/1", &[]).ok().await;
     assert!(open(&t, &link).await.1.contains("This invitation has been revoked"));
+}
+
+#[tokio::test]
+async fn resend_is_limited_in_an_hour_and_a_day() {
+    let clock = actors::ManualClock::new(model::Timestamp(1_800_000_000_000));
+    let server = crate::support::TestServer::builder().development().clock(&clock);
+    let limited = server.set("invitations.resends_hourly_max", 2).set("invitations.member_daily_max", 4);
+    let t = limited.start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    invite(&hamlet, "a@x.example", &[]).ok().await;
+    let resend = |who: &TestUser| who.post("/invites/1/resend", &[]);
+    for _ in 0..2 {
+        resend(&hamlet).ok().await;
+    }
+    for who in [&hamlet, &iago] {
+        resend(who).bad("This invitation was sent again too often; try again later.").await;
+    }
+    clock.advance_secs(3600);
+    resend(&hamlet).ok().await;
+    let refused = || failed(DAILY_LIMIT, json!([]), false, true);
+    resend(&hamlet).refused(400, refused()).await;
+    invite(&hamlet, "b@x.example", &[]).refused(400, refused()).await;
+    // Administrators have only the limits of the organization and of the invitation.
+    resend(&iago).ok().await;
+    mail_to(&t, "a@x.example", 5).await;
 }
 
 #[tokio::test]

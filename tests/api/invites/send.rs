@@ -1,16 +1,8 @@
 //! `POST /invites`.
 
-use super::{invite, kinds, link_in, listed, mail_to, start};
+use super::{DAILY_LIMIT, failed, invite, kinds, link_in, listed, mail_to, start};
 use crate::support::{Params, TestServer};
 use serde_json::{Value, json};
-
-/// The error INVITATION_FAILED.
-fn failed(msg: &str, errors: Value, sent: bool, daily: bool) -> Value {
-    json!({
-        "msg": msg, "code": "INVITATION_FAILED", "errors": errors, "sent_invitations": sent,
-        "license_limit_reached": false, "daily_limit_reached": daily,
-    })
-}
 
 #[tokio::test]
 async fn send_invites_one_link_per_address() {
@@ -190,9 +182,20 @@ async fn send_invites_daily_limit() {
     let t = TestServer::builder().development().set("invitations.daily_max", 2).start().await;
     let [iago, hamlet] = t.users(["iago", "hamlet"]);
     invite(&hamlet, "a@x.example,b@x.example", &[]).ok().await;
-    let msg = "To protect users, Zulip limits the number of invitations you can send in one day. Because you have \
-               reached the limit, no invitations were sent.";
-    invite(&iago, "wrong", &[]).refused(400, failed(msg, json!([]), false, true)).await;
+    invite(&iago, "wrong", &[]).refused(400, failed(DAILY_LIMIT, json!([]), false, true)).await;
+}
+
+#[tokio::test]
+async fn send_invites_daily_limit_of_member() {
+    let t = TestServer::builder().development().set("invitations.member_daily_max", 2).start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let refused = || failed(DAILY_LIMIT, json!([]), false, true);
+    invite(&hamlet, "a@x.example,b@x.example,c@x.example", &[]).refused(400, refused()).await;
+    invite(&hamlet, "a@x.example,b@x.example", &[]).ok().await;
+    hamlet.delete("/invites/1", &[]).ok().await;
+    invite(&hamlet, "c@x.example", &[]).refused(400, refused()).await;
+    invite(&othello, "c@x.example", &[]).ok().await;
+    invite(&iago, "d@x.example,e@x.example,f@x.example", &[]).ok().await;
 }
 
 #[tokio::test]

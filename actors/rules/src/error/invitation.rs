@@ -109,6 +109,16 @@ pub enum InvitationError {
     /// The server has no mail configuration.
     #[error("This server cannot send email; use a reusable invitation link")]
     NoMail,
+    /// More than ever find room among the mails that wait.
+    #[error("Too many invitations at once (maximum {limit}).")]
+    TooManyAtOnce { limit: usize },
+    /// The mails of all would have no room. None is stored then; retrying later helps.
+    #[error(
+        "Too many emails of this organization are waiting to be sent, so no invitations were sent; try again later."
+    )]
+    NoRoom,
+    #[error("This invitation was sent again too often; try again later.")]
+    ResentTooOften,
     /// Of one inviter: those that can still be used, and all of the last 30 days.
     #[error("Too many open or recent invitations (maximum {limit}).")]
     TooMany { limit: usize },

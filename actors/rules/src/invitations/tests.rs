@@ -17,7 +17,21 @@ fn request(role: i64) -> InvitationRequest {
 }
 
 fn invite(dir: &Directory, by: UserId, addresses: &str, role: i64) -> Result<InvitationPlan, RuleError> {
-    check_invitations(dir, dir.user(by).unwrap(), addresses, request(role), NOW, 0)
+    check(dir, dir.user(by).unwrap(), addresses, request(role), NOW, 0)
+}
+
+/// Checks invitations of an organization with a bound of mails a day.
+fn check(
+    dir: &Directory,
+    by: &User,
+    addresses: &str,
+    request: InvitationRequest,
+    now: Timestamp,
+    daily_max: usize,
+) -> Result<InvitationPlan, RuleError> {
+    let limits = InvitationLimits { daily_max, ..InvitationLimits::default() };
+    let resent = ResentInvitations::default();
+    check_invitations(dir, by, addresses, request, now, SentInvitations { limits, resent: &resent })
 }
 
 fn word(error: InvitationError) -> RuleError {
@@ -63,9 +77,9 @@ fn permission_comes_first_and_addresses_before_channels() {
     assert_eq!(invite(&dir, fixture::OWNER, " ,\n", 7), Err(word(InvitationError::RoleInvalid)));
     let owner = dir.user(fixture::OWNER).unwrap();
     let with_channel = InvitationRequest { channels: vec![99], ..request(400) };
-    let refusal = check_invitations(&dir, owner, " ,", with_channel.clone(), NOW, 0).err();
+    let refusal = check(&dir, owner, " ,", with_channel.clone(), NOW, 0).err();
     assert_eq!(refusal, Some(word(InvitationError::NoAddress)));
-    let refusal = check_invitations(&dir, owner, "bad", with_channel, NOW, 0).err();
+    let refusal = check(&dir, owner, "bad", with_channel, NOW, 0).err();
     assert_eq!(refusal, Some(word(InvitationError::ChannelInvalid { id: 99 })));
 }
 
@@ -216,25 +230,25 @@ fn invitation(id: u32, inviter: UserId, role: Role, address: Option<&str>) -> In
 fn limits_are_checked_before_addresses() {
     let mut dir = fixture::directory();
     let refused = |why| Some(word(InvitationError::NotSent { why, problems: Vec::new() }));
-    let check = |dir: &Directory, id, now, daily_max| {
-        check_invitations(dir, dir.user(id).unwrap(), "wrong,b@x.example", request(400), now, daily_max)
-            .err()
-            .filter(|error| {
+    let refusal = |dir: &Directory, id, now, daily_max| {
+        check(dir, dir.user(id).unwrap(), "wrong,b@x.example", request(400), now, daily_max).err().filter(
+            |error| {
                 !matches!(error, RuleError::Invitation(InvitationError::NotSent { why, .. })
                 if *why == InvitingRefusal::SomeInvalid)
-            })
+            },
+        )
     };
     dir.put_invitation(invitation(1, fixture::MEMBER, Role::Member, Some("a@x.example")));
     dir.put_invitation(invitation(2, fixture::MEMBER, Role::Member, None));
-    assert_eq!(check(&dir, fixture::MEMBER, NOW, 2), refused(InvitingRefusal::DailyLimit));
-    assert_eq!(check(&dir, fixture::MEMBER, NOW, 3), None);
-    assert_eq!(check(&dir, fixture::MEMBER, NOW.plus_secs(DAY_SECS), 2), None);
+    assert_eq!(refusal(&dir, fixture::MEMBER, NOW, 2), refused(InvitingRefusal::DailyLimit));
+    assert_eq!(refusal(&dir, fixture::MEMBER, NOW, 3), None);
+    assert_eq!(refusal(&dir, fixture::MEMBER, NOW.plus_secs(DAY_SECS), 2), None);
     let young = Timestamp(2 * DAY_SECS * 1000);
-    assert_eq!(check(&dir, fixture::MEMBER, young, 0), None);
+    assert_eq!(refusal(&dir, fixture::MEMBER, young, 0), None);
     fixture::set_realm(&mut dir, "invite_required", SettingValue::Bool(false));
-    assert_eq!(check(&dir, fixture::MEMBER, young, 0), refused(InvitingRefusal::AccountTooNew));
-    assert_eq!(check(&dir, fixture::ADMINISTRATOR, young, 0), None);
-    assert_eq!(check(&dir, fixture::MEMBER, Timestamp(3 * DAY_SECS * 1000), 0), None);
+    assert_eq!(refusal(&dir, fixture::MEMBER, young, 0), refused(InvitingRefusal::AccountTooNew));
+    assert_eq!(refusal(&dir, fixture::ADMINISTRATOR, young, 0), None);
+    assert_eq!(refusal(&dir, fixture::MEMBER, Timestamp(3 * DAY_SECS * 1000), 0), None);
 }
 
 #[test]
@@ -366,7 +380,7 @@ fn invitations_are_limited_by_present_permissions_of_the_inviter() {
         match is_reusable {
             true => check_reusable_invitation(&dir, by, request(role), NOW).unwrap(),
             false => {
-                let plan = check_invitations(&dir, by, "new@x.example", request(role), NOW, 0).unwrap();
+                let plan = check(&dir, by, "new@x.example", request(role), NOW, 0).unwrap();
                 Invitation { address: plan.addresses.into_iter().next(), ..plan.invitation }
             }
         }
@@ -416,7 +430,7 @@ fn channels_groups_and_texts_need_present_permissions_of_the_inviter() {
         ..request(400)
     };
     let by = dir.user(fixture::ADMINISTRATOR).unwrap().clone();
-    let plan = check_invitations(&dir, &by, "new@x.example", request, NOW, 0).unwrap();
+    let plan = check(&dir, &by, "new@x.example", request, NOW, 0).unwrap();
     let invitation = Invitation { address: plan.addresses.into_iter().next(), ..plan.invitation };
     assert_eq!(still_grantable(&dir, &invitation).as_ref(), Some(&invitation));
     fixture::unsubscribe(&mut dir, 1, by.id, 0);

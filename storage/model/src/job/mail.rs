@@ -60,7 +60,33 @@ pub enum MailTask {
     SignUpKnown { user: UserId },
 }
 
+/// How urgent an e-mail is. Each has a share of the deliveries at once, so that many e-mails of one do not delay the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailUrgency {
+    /// A person waits for it, or it is about the safety of an account.
+    Requested,
+    /// It notifies of messages.
+    Missed,
+    Invitation,
+}
+
 impl MailTask {
+    /// How urgent it is.
+    pub fn urgency(&self) -> MailUrgency {
+        match self {
+            Self::Invitation(_) => MailUrgency::Invitation,
+            Self::Missed { .. } => MailUrgency::Missed,
+            Self::ConfirmAddress { .. }
+            | Self::AddressChanged { .. }
+            | Self::NewLogin { .. }
+            | Self::Deactivated { .. }
+            | Self::PasswordReset { .. }
+            | Self::FoundAccounts { .. }
+            | Self::SignUp { .. }
+            | Self::SignUpKnown { .. } => MailUrgency::Requested,
+        }
+    }
+
     /// The user whom it is for; none if it is for an address without an account, or for several.
     pub fn user(&self) -> Option<UserId> {
         match self {
