@@ -147,18 +147,21 @@ fn unpack_entry(
     broken: &dyn Fn(io::Error) -> TransferError,
 ) -> Result<(), TransferError> {
     let path = inside(Path::new(name))?;
+    let target = to.join(&path);
+    let failed = |reason: io::Error| match reason.kind() {
+        io::ErrorKind::AlreadyExists => TransferError::Unusual(format!("{} twice", path.display())),
+        _ => TransferError::system(&target, reason),
+    };
     let kind = entry.header().entry_type();
     if kind.is_dir() {
-        return folder(&to.join(path));
+        return create_folder(&target).map_err(failed);
     }
     if !kind.is_file() && !kind.is_contiguous() {
         return Err(TransferError::Unusual(format!("a link or device ({})", path.display())));
     }
-    let target = to.join(path);
     if let Some(parent) = target.parent() {
         folder(parent)?;
     }
-    let failed = |reason| TransferError::system(&target, reason);
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&target).map_err(failed)?;
     let mut file = BufWriter::with_capacity(1 << 18, file);
     // An error of either side; that of the archive is by far more likely.
@@ -168,8 +171,11 @@ fn unpack_entry(
 }
 
 fn folder(path: &Path) -> Result<(), TransferError> {
-    let created = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    created.map_err(|reason| TransferError::system(path, reason))
+    create_folder(path).map_err(|reason| TransferError::system(path, reason))
+}
+
+fn create_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// A path below the folder, refused if it leads out of it.

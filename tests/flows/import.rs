@@ -185,6 +185,8 @@ fn broken_archives_are_refused() {
     assert_refused(&absolute, "leads out of it");
     let link = pack(&export, |archive| entry(archive, "zulip-export/link", tar::EntryType::Symlink));
     assert_refused(&link, "a link or device");
+    let twice = pack(&export, |archive| entry(archive, "zulip-export/realm.json", tar::EntryType::Regular));
+    assert_refused(&twice, "the archive has zulip-export/realm.json twice");
     let text = std::fs::read(export.join("messages-000001.json")).expect("the file");
     std::fs::write(export.join("messages-000001.json"), &text[..text.len() / 2]).expect("room");
     assert_refused(&pack(&export, |_| ()), "messages-000001.json is not valid");

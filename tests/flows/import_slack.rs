@@ -231,4 +231,11 @@ fn broken_workspaces_are_refused() {
     broken[6].1 = json!({"no": "list"});
     pack(&zip, &broken);
     refused("general/2023-11-15.json is not valid");
+    let mut crowded = workspace();
+    let channels =
+        (0..20_000).map(|number| json!({"id": format!("C{number}"), "name": format!("c{number}")}));
+    crowded[1].1 = channels.collect();
+    pack(&zip, &crowded);
+    // The one of groups.json is too much.
+    refused("the export has more than 20000 channels");
 }

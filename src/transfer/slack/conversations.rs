@@ -4,6 +4,7 @@ use super::archive::SlackArchive;
 use super::people::People;
 use crate::transfer::problem::TransferError;
 use crate::transfer::report::Report;
+use rules::new_channels::CHANNELS_MAX;
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -88,6 +89,9 @@ const RECIPIENT_FIRST: u32 = 1 << 24;
 
 impl SlackConversations {
     /// Reads the lists of an export.
+    ///
+    /// # Errors
+    /// Those of [`SlackArchive::json`], and `TooLarge` with more channels than an organization can have.
     pub fn read(
         archive: &mut SlackArchive,
         people: &mut People,
@@ -97,6 +101,12 @@ impl SlackConversations {
         let mut recipient = RECIPIENT_FIRST;
         for (file, kind) in FILES {
             let conversations: Vec<SlackConversation> = archive.json(file)?.unwrap_or_default();
+            if kind != Kind::Conversation && own.channels.len() + conversations.len() > CHANNELS_MAX {
+                let what = "channels, archived ones included, and an organization has no more";
+                return Err(TransferError::TooLarge(format!(
+                    "the export has more than {CHANNELS_MAX} {what}"
+                )));
+            }
             report.read(TABLE, conversations.len() as u64);
             for conversation in conversations {
                 recipient += 1;

@@ -6,7 +6,7 @@ use super::mrkdwn::{Names, to_markdown};
 use super::people::{People, Profile};
 use crate::transfer::report::Report;
 use serde::Deserialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The tables of the report.
 pub const TABLE: &str = "slack messages";
@@ -16,6 +16,8 @@ pub const FILES: &str = "slack files";
 pub const TOPIC: &str = "imported from Slack";
 /// Characters of a message.
 const CONTENT_CHARS_MAX: usize = 10_000;
+/// Characters of a text that are converted: more than Slack allows, and than a message keeps.
+const TEXT_CHARS_MAX: usize = 40_000;
 const TRUNCATED: &str = "\n[message truncated]";
 
 /// Kinds of messages that say what happened, and are left out.
@@ -174,17 +176,19 @@ impl SlackMessage {
         files: &[String],
         report: &mut Report,
     ) -> String {
-        let names = Names { people, conversations };
+        let mut texts = Texts { names: Names { people, conversations }, cut: 0 };
         let mut parts = Vec::new();
-        let text = to_markdown(self.text.as_deref().unwrap_or_default(), names);
+        let text = texts.markdown(self.text.as_deref().unwrap_or_default());
         parts.push(if self.subtype.as_deref() == Some("me_message") { format!("/me {text}") } else { text });
         for addition in self.attachments.iter().filter(|addition| addition.from_url.is_none()) {
-            parts.push(addition.markdown(names));
+            parts.push(addition.markdown(&mut texts));
         }
         parts.extend(files.iter().cloned());
         parts.retain(|part| !part.trim().is_empty());
         let content = parts.join("\n");
-        if content.chars().count() <= CONTENT_CHARS_MAX {
+        report.change("texts of more than 40,000 characters are cut before they are converted", texts.cut);
+        let is_whole = texts.cut == 0 || content.is_empty();
+        if is_whole && content.chars().count() <= CONTENT_CHARS_MAX {
             return content.trim().to_owned();
         }
         report.change("messages of more than 10,000 characters are cut", 1);
@@ -195,6 +199,7 @@ impl SlackMessage {
     /// The reactions with emoji that are known here.
     pub fn reactions(&self, people: &People, report: &mut Report) -> Vec<ReactionOf> {
         let mut found = Vec::new();
+        let mut seen = HashSet::new();
         for reaction in &self.reactions {
             report.read(REACTIONS, reaction.users.len() as u64);
             let known = emoji_name(&reaction.name);
@@ -205,7 +210,7 @@ impl SlackMessage {
             };
             for user in &reaction.users {
                 match people.known(user) {
-                    Some(user) if !found.iter().any(|(known, _, other)| (*known, *other) == (user, code)) => {
+                    Some(user) if seen.insert((user, code)) => {
                         found.push((user, name, code));
                         report.carry(REACTIONS, 1);
                     }
@@ -228,9 +233,24 @@ impl SlackMessage {
     }
 }
 
+/// Converts the texts of one message.
+struct Texts<'n> {
+    names: Names<'n>,
+    /// How many of them were cut.
+    cut: u64,
+}
+
+impl Texts<'_> {
+    fn markdown(&mut self, text: &str) -> String {
+        let end = text.char_indices().nth(TEXT_CHARS_MAX).map(|(end, _)| end);
+        self.cut += u64::from(end.is_some());
+        to_markdown(text.get(..end.unwrap_or(text.len())).unwrap_or(text), self.names)
+    }
+}
+
 impl Addition {
-    fn markdown(&self, names: Names<'_>) -> String {
-        let text = |text: &Option<String>| text.as_deref().map(|text| to_markdown(text, names));
+    fn markdown(&self, texts: &mut Texts<'_>) -> String {
+        let mut text = |text: &Option<String>| text.as_deref().map(|text| texts.markdown(text));
         let title = match (&self.title, &self.title_link) {
             (Some(title), Some(link)) => Some(format!("[{}]({link})", title.replace(['[', ']'], ""))),
             (Some(title), None) => Some(format!("**{title}**")),
@@ -253,5 +273,31 @@ impl SlackFile {
     pub fn link(&self) -> Option<String> {
         let url = self.permalink.as_ref().or(self.url_private.as_ref())?;
         Some(format!("[{}]({url})", self.shown_name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_and_counted() {
+        let reported = |text: String| {
+            let message = SlackMessage { text: Some(text), ..SlackMessage::default() };
+            let mut report = Report::default();
+            let content =
+                message.content(&People::default(), &SlackConversations::default(), &[], &mut report);
+            (content, report.to_json()["changed"].clone())
+        };
+        let (content, changed) = reported("&amp;".repeat(TEXT_CHARS_MAX / 5));
+        assert_eq!((content, changed), ("&".repeat(TEXT_CHARS_MAX / 5), serde_json::json!({})));
+        let cut = "messages of more than 10,000 characters are cut";
+        let (content, changed) = reported("&amp;".repeat(TEXT_CHARS_MAX / 5) + "and more");
+        assert_eq!(content, "&".repeat(TEXT_CHARS_MAX / 5) + TRUNCATED);
+        let before = "texts of more than 40,000 characters are cut before they are converted";
+        assert_eq!(changed, serde_json::json!({ cut: 1, before: 1 }));
+        let (content, changed) = reported("é".repeat(CONTENT_CHARS_MAX + 1));
+        assert_eq!(content, "é".repeat(CONTENT_CHARS_MAX - TRUNCATED.len()) + TRUNCATED);
+        assert_eq!(changed, serde_json::json!({ cut: 1 }));
     }
 }

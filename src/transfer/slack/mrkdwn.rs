@@ -3,6 +3,8 @@
 use super::conversations::SlackConversations;
 use super::emoji::emoji_name;
 use super::people::People;
+use std::collections::VecDeque;
+use std::ops::Range;
 
 /// What names mean.
 #[derive(Clone, Copy)]
@@ -46,25 +48,34 @@ fn code_block(code: &str, mark: &str) -> String {
     format!("\n```\n{}\n```", code.trim_matches('\n'))
 }
 
-/// Links in code are only their addresses.
+/// Links in code are only their labels or addresses.
 fn plain_links(code: &str) -> String {
-    let mut out = String::with_capacity(code.len());
-    let mut rest = code;
+    let label = |token: &str| token.split_once('|').map_or(token, |(_, label)| label).to_owned();
+    unescape(&with_links(code, str::to_owned, label))
+}
+
+/// Converts what stands between `<` and `>` with `link`, and the rest with `plain`. A `<` that no `>` follows is text.
+fn with_links(text: &str, plain: impl Fn(&str) -> String, link: impl Fn(&str) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    // Once a `<` has no end, none after it has one.
+    let mut has_links = true;
     while let Some((before, after)) = rest.split_once('<') {
-        out.push_str(before);
-        match after.split_once('>') {
-            Some((link, next)) => {
-                out.push_str(link.split_once('|').map_or(link, |(_, label)| label));
+        out.push_str(&plain(before));
+        match has_links.then(|| after.split_once('>')).flatten() {
+            Some((token, next)) => {
+                out.push_str(&link(token));
                 rest = next;
             }
             None => {
+                has_links = false;
                 out.push('<');
                 rest = after;
             }
         }
     }
-    out.push_str(rest);
-    unescape(&out)
+    out.push_str(&plain(rest));
+    out
 }
 
 /// Text without code: line by line, because marks do not span lines.
@@ -78,28 +89,9 @@ fn prose_line(line: &str, names: Names<'_>) -> String {
         Some(quoted) => format!("> {}", quoted.trim_start()),
         None => line.replacen("• ", "* ", usize::from(line.trim_start().starts_with("• "))),
     };
-    let mut out = String::with_capacity(line.len());
-    let mut rest = line.as_str();
     // A quote's own sign is no link.
-    if let Some(after) = rest.strip_prefix("> ") {
-        out.push_str("> ");
-        rest = after;
-    }
-    while let Some((before, after)) = rest.split_once('<') {
-        out.push_str(&marks(before));
-        match after.split_once('>') {
-            Some((token, next)) => {
-                out.push_str(&link(token, names));
-                rest = next;
-            }
-            None => {
-                out.push('<');
-                rest = after;
-            }
-        }
-    }
-    out.push_str(&marks(rest));
-    out
+    let (sign, text) = line.split_at(if line.starts_with("> ") { 2 } else { 0 });
+    format!("{sign}{}", with_links(text, marks, |token| link(token, names)))
 }
 
 /// What stands between `<` and `>`.
@@ -132,48 +124,92 @@ fn link(token: &str, names: Names<'_>) -> String {
     }
 }
 
-/// Bold, italic, strikethrough and emoji of a piece without links.
+/// Bold, italic, strikethrough and emoji of a piece without links. Each character is visited once, however marks are nested.
 fn marks(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
+    let mut ends = MarkEnds::of(&chars);
     let mut out = String::with_capacity(text.len() + 8);
-    let mut position = 0;
-    while let Some(sign) = chars.get(position).copied() {
-        let mark = match sign {
-            '*' => Some("**"),
-            '_' => Some("*"),
-            '~' => Some("~~"),
-            _ => None,
-        };
-        if let Some(mark) = mark
-            && let Some(end) = closing(&chars, position, sign)
-        {
-            let inside: String = chars.get(position + 1..end).into_iter().flatten().collect();
+    // Marks that have begun, the innermost last: where each ends, and what it is in Markdown.
+    let mut begun: Vec<(usize, &str)> = Vec::new();
+    let mut inner_from = 0;
+    for (position, sign) in chars.iter().copied().enumerate() {
+        if let Some((_, mark)) = begun.pop_if(|(end, _)| *end == position) {
             out.push_str(mark);
-            out.push_str(&marks(&inside));
-            out.push_str(mark);
-            position = end + 1;
             continue;
         }
-        out.push(sign);
-        position += 1;
+        let inner = inner_from..begun.last().map_or(chars.len(), |(end, _)| *end);
+        match ends.of_mark(position, inner) {
+            Some((end, mark)) => {
+                out.push_str(mark);
+                begun.push((end, mark));
+                inner_from = position + 1;
+            }
+            None => out.push(sign),
+        }
     }
     emoji(&unescape(&out))
 }
 
-/// Where a mark that begins at a position ends: no space inside of either, no letter outside.
-fn closing(chars: &[char], start: usize, sign: char) -> Option<usize> {
-    let is_word = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric());
-    let before = start.checked_sub(1).and_then(|before| chars.get(before));
-    let first = chars.get(start + 1)?;
-    if is_word(before) || before == Some(&sign) || first.is_whitespace() || *first == sign {
-        return None;
+/// The signs of marks, and what they are in Markdown.
+const MARKS: [(char, &str); 3] = [('*', "**"), ('_', "*"), ('~', "~~")];
+
+/// Where marks can end: no space before, no letter and not the same sign after. Each is dropped once the text is past it.
+struct MarkEnds<'c> {
+    chars: &'c [char],
+    /// By the position of the sign in `MARKS`, in order.
+    by_sign: [VecDeque<usize>; MARKS.len()],
+}
+
+impl<'c> MarkEnds<'c> {
+    fn of(chars: &'c [char]) -> Self {
+        let mut own = Self { chars, by_sign: Default::default() };
+        for (position, sign) in chars.iter().enumerate() {
+            let next = chars.get(position + 1);
+            let queue = MARKS.iter().position(|(known, _)| known == sign);
+            if let Some(queue) = queue.and_then(|number| own.by_sign.get_mut(number))
+                && !is_word(next)
+                && next != Some(sign)
+                && follows_text(chars, position)
+            {
+                queue.push_back(position);
+            }
+        }
+        own
     }
-    (start + 2..chars.len()).find(|end| {
-        chars.get(*end) == Some(&sign)
-            && !chars.get(end - 1).is_some_and(|c| c.is_whitespace())
-            && !is_word(chars.get(end + 1))
-            && chars.get(end + 1) != Some(&sign)
-    })
+
+    /// Where the mark that begins at a position ends, and its Markdown: no letter before it and no space after it, both in the
+    /// innermost mark around it, `inner`. Positions are asked for in order.
+    fn of_mark(&mut self, start: usize, inner: Range<usize>) -> Option<(usize, &'static str)> {
+        let sign = self.chars.get(start)?;
+        let number = MARKS.iter().position(|(known, _)| known == sign)?;
+        let (_, mark) = MARKS.get(number).copied()?;
+        let before = start.checked_sub(1).filter(|before| inner.contains(before));
+        let before = before.and_then(|before| self.chars.get(before));
+        let first = self.chars.get(start + 1).filter(|_| inner.contains(&(start + 1)))?;
+        if is_word(before) || before == Some(sign) || first.is_whitespace() || first == sign {
+            return None;
+        }
+        let ends = self.by_sign.get_mut(number)?;
+        while ends.front().is_some_and(|end| *end < start + 2) {
+            ends.pop_front();
+        }
+        // The end of the mark around it is no letter.
+        let last = inner.end.checked_sub(1).filter(|last| {
+            *last >= start + 2 && self.chars.get(*last) == Some(sign) && follows_text(self.chars, *last)
+        });
+        let end = ends.front().copied().filter(|end| *end < inner.end).or(last)?;
+        Some((end, mark))
+    }
+}
+
+fn is_word(c: Option<&char>) -> bool {
+    c.is_some_and(|c| c.is_alphanumeric())
+}
+
+/// Whether there is a character before a position, and it is no space.
+fn follows_text(chars: &[char], position: usize) -> bool {
+    let before = position.checked_sub(1).and_then(|before| chars.get(before));
+    before.is_some_and(|c| !c.is_whitespace())
 }
 
 /// Replaces names of emoji that differ, and removes skin tones.
@@ -246,8 +282,25 @@ mod tests {
             (":+1::skin-tone-3: 10:30:00 :unknown_thing:", ":+1: 10:30:00 :unknown_thing:"),
             (":thumbsup: :flag-de: :cat:", ":+1: :flag_germany: :kitten:"),
             ("open ` mark and <broken", "open ` mark and <broken"),
+            ("<a <https://x.example> < *b* <c", "a <https://x.example < **b** <c"),
+            ("*a *b *c***", "**a **b **c******"),
+            ("_a *b* c_ *d _e_ f* _g", "*a **b** c* **d *e* f** _g"),
+            ("*a_b* _c*d_", "**a_b** *c*d*"),
+            ("*&amp;lt;*", "**&lt;**"),
         ] {
             assert_eq!(translated(slack), markdown, "{slack}");
         }
+    }
+
+    /// An end that is not there is not searched for again, and nested marks need no stack.
+    #[test]
+    fn long_texts_of_signs_without_an_end_and_of_nested_marks() {
+        const COUNT: usize = 200_000;
+        for sign in ["<", "<a|b", "<a ", "*a ", "_*a ", "`<a", "` ", ":a "] {
+            let text = sign.repeat(COUNT);
+            assert_eq!(translated(&text), text, "{sign}");
+        }
+        let nested = vec!["*a"; COUNT].join(" ") + &"*".repeat(COUNT);
+        assert_eq!(translated(&nested), nested.replace('*', "**"));
     }
 }
