@@ -1,4 +1,4 @@
-//! The places for connections of one thread. When few are left, connections that nobody with an account uses are closed for new
+//! The places for connections of one thread. When few are left, connections without an account are closed for new
 //! ones: a client without credentials could otherwise hold all of them with connections that cost it nothing.
 //!
 //! A connection whose current request has valid credentials, such as a poll that waits, is never closed for another one.
