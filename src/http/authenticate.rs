@@ -4,9 +4,9 @@ use super::address::Network;
 use super::app::App;
 use super::basic_auth::parse_authorization;
 use super::caller::{Caller, ClientCredentials, Login};
+use super::connection_slots;
 use super::error::ApiError;
 use super::params::{BodyKind, Fields};
-use super::places;
 use super::route::{Limit, Offered, Route};
 use super::web_session::OpenSession;
 use crate::rate_limit::{Bucket, RateLimitStatus};
@@ -161,7 +161,7 @@ fn has_public_access(realm: Option<&RealmHandle>) -> bool {
 
 fn record_caller(app: &App, caller: &Caller, client: &mut Client) {
     client.user = Some(caller.user.id);
-    places::has_valid_credentials();
+    connection_slots::has_valid_credentials();
     if !caller.user.is_bot() {
         app.known.note(caller.key(), Network::from(client.address), app.moment());
     }

@@ -8,9 +8,9 @@
 use super::account_queries;
 use super::address::client_address;
 use super::app::App;
+use super::connection_slots;
 use super::error::ApiError;
 use super::gateway::{Gateway, HOPS_MAX, is_reading};
-use super::places;
 use super::proxy::{ProxyOutcome, proxy};
 use actix_web::dev::{Payload, ServiceRequest};
 use actix_web::http::StatusCode;
@@ -53,7 +53,7 @@ pub async fn respond(
     }
     if gateway.hops(request.headers()) > 0 {
         // Of a node, which is like an account.
-        places::has_valid_credentials();
+        connection_slots::has_valid_credentials();
     }
     let method = request.method().clone();
     for retries in 0.. {
@@ -141,7 +141,7 @@ async fn send(
     metrics::counter!("millstream_cluster_forwarded_total").increment(1);
     if [AUTHORIZATION, COOKIE].iter().any(|name| request.headers().contains_key(name)) {
         // The other node checks them, and the request may wait for events there.
-        places::has_valid_credentials();
+        connection_slots::has_valid_credentials();
     }
     let peer = request.peer_addr().map(|peer| peer.ip());
     let trusted = &app.config.http.trusted_proxies;

@@ -15,7 +15,7 @@ mod payload;
 pub use draining::Draining;
 
 use super::body::BodyShare;
-use super::places;
+use super::connection_slots;
 use super::truncation::Truncation;
 use actix_http::body::{BoxBody, MessageBody};
 use actix_http::h1::Codec;
@@ -137,7 +137,7 @@ where
             Next::End => return connection.close(After::Close).await,
         };
         is_first = false;
-        places::begin_request();
+        connection_slots::begin_request();
         if request.head().expect() && connection.input.is_body_awaited() {
             connection.output.write(connection.input.parts().1, Bytes::from_static(CONTINUE)).await?;
         }
@@ -150,7 +150,7 @@ where
         let response = response.map_or_else(Into::into, Into::into);
         match connection.respond(response, false).await? {
             After::NextRequest => {
-                places::end_request();
+                connection_slots::end_request();
                 if !connection.input.is_empty() {
                     // A client that sends many requests at once lets those of others between.
                     tokio::task::yield_now().await;

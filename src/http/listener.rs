@@ -5,9 +5,9 @@ use super::app::App;
 use super::body::BodyShare;
 use super::compression::CompressLarge;
 use super::connection::Connection;
+use super::connection_slots::ConnectionSlots;
 use super::dispatch::{Dispatcher, dispatch};
 use super::h1::{self, Draining};
-use super::places::Places;
 use super::route::Route;
 use super::shard_thread::ShardService;
 use super::tls::{Stream, Tls};
@@ -68,7 +68,7 @@ fn service(
         async move {
             let routes = Rc::new(routes.new_service(()).await?);
             let draining = Draining::default();
-            let places = Places::new(app.config.http.connections_max.get());
+            let slots = ConnectionSlots::new(app.config.http.connections_max.get());
             let secs = Duration::from_secs;
             let times = (secs(head_secs), secs(keep_alive_secs));
             let budget = app.clone();
@@ -83,8 +83,8 @@ fn service(
                 let (routes, tls, stopping) = (routes.clone(), app.tls.clone(), stopping.clone());
                 let shared = shared.clone();
                 let peer = stream.peer_addr().ok();
-                let place = places.take(client_network(&app, peer));
-                place.serve(async move {
+                let slot = slots.take(client_network(&app, peer));
+                slot.serve(async move {
                     let connection = Connection::new(stream, unread_max);
                     let stream = match tls {
                         None => Stream::Plain(connection),

@@ -58,7 +58,7 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_http_connections", "Open connections of clients."),
     (
         "millstream_http_connections_displaced_total",
-        "Connections without a login or a request that were closed because new ones needed their places.",
+        "Connections without a login or a request that were closed because new ones needed their slots.",
     ),
     (
         "millstream_http_connections_unread_total",

@@ -17,6 +17,7 @@ pub mod caller;
 mod compression;
 pub mod conditions;
 pub mod connection;
+pub mod connection_slots;
 pub mod development;
 pub mod dispatch;
 pub mod error;
@@ -39,7 +40,7 @@ pub mod origins;
 #[cfg(feature = "cluster")]
 mod outage;
 pub mod params;
-pub mod places;
+
 mod preflight;
 #[cfg(feature = "cluster")]
 mod proxy;

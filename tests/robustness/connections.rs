@@ -1,4 +1,4 @@
-//! Connections that do nothing, in larger numbers than the server has places.
+//! Connections that do nothing, in larger numbers than the server has slots.
 
 use super::{assert_healthy, stage};
 use crate::support::raw_connection::RawConnection;

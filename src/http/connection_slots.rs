@@ -1,4 +1,4 @@
-//! The places for connections of one thread. When few are left, connections without an account are closed for new
+//! The connection slots of one thread. When few are left, connections without an account are closed for new
 //! ones: a client without credentials could otherwise hold all of them with connections that cost it nothing.
 //!
 //! A connection whose current request has valid credentials, such as a poll that waits, is never closed for another one.
@@ -14,10 +14,10 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use tokio::task::futures::TaskLocalFuture;
 
-/// A sixteenth of the places is kept free for new connections, up to [`SPARE_MAX`].
+/// A sixteenth of the slots is kept free for new connections, up to [`SPARE_MAX`].
 const SPARE_PART: usize = 16;
 const SPARE_MAX: usize = 256;
-/// Connections of a network beyond this part of the places are closed before those of others.
+/// Connections of a network beyond this part of the slots are closed before those of others.
 const SHARE_PART: usize = 16;
 
 tokio::task_local! {
@@ -25,9 +25,9 @@ tokio::task_local! {
     static CURRENT: Rc<Connected>;
 }
 
-/// The places of a thread. Clones are the same places.
+/// The slots of a thread. Clones are the same slots.
 #[derive(Clone)]
-pub struct Places(Rc<Inner>);
+pub struct ConnectionSlots(Rc<Inner>);
 
 struct Inner {
     /// With so many connections, some are closed before a further one is served.
@@ -40,7 +40,7 @@ struct Inner {
     taken: RefCell<BTreeMap<u64, Rc<Connected>>>,
     /// Connections that were chosen and are not closed yet.
     closing: Cell<usize>,
-    /// Whether it was logged, since half of the places were free, that connections are closed for new ones.
+    /// Whether it was logged, since half of the slots were free, that connections are closed for new ones.
     is_logged: Cell<bool>,
     closed: Counter,
 }
@@ -88,15 +88,15 @@ enum Rank {
     Idle,
 }
 
-/// The place of a connection, until it is dropped.
-pub struct Place {
-    places: Places,
+/// The slot of a connection, until it is dropped.
+pub struct ConnectionSlot {
+    slots: ConnectionSlots,
     number: u64,
     connected: Rc<Connected>,
 }
 
-impl Places {
-    /// Places for so many connections.
+impl ConnectionSlots {
+    /// ConnectionSlots for so many connections.
     pub fn new(connections_max: usize) -> Self {
         let spare = (connections_max / SPARE_PART).min(SPARE_MAX);
         let closed = metrics::counter!("millstream_http_connections_displaced_total");
@@ -113,8 +113,8 @@ impl Places {
         }))
     }
 
-    /// The place of a new connection. `client` is none for a trusted proxy, which has clients of its own.
-    pub fn take(&self, client: Option<Network>) -> Place {
+    /// The slot of a new connection. `client` is none for a trusted proxy, which has clients of its own.
+    pub fn take(&self, client: Option<Network>) -> ConnectionSlot {
         self.0.make_room();
         let number = self.0.steps.next();
         let connected = Rc::new(Connected {
@@ -126,12 +126,12 @@ impl Places {
             task: RefCell::default(),
         });
         self.0.taken.borrow_mut().insert(number, connected.clone());
-        Place { places: self.clone(), number, connected }
+        ConnectionSlot { slots: self.clone(), number, connected }
     }
 }
 
 impl Inner {
-    /// Closes connections if nearly all places are taken.
+    /// Closes connections if nearly all slots are taken.
     fn make_room(&self) {
         let taken = self.taken.borrow();
         if taken.len() - self.closing.get() < self.used_max {
@@ -176,17 +176,17 @@ impl Inner {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Serves the connection until it ends or is closed for another one.
     pub fn serve<F: Future<Output = io::Result<()>>>(self, served: F) -> Served<F> {
         let served = Box::pin(CURRENT.scope(self.connected.clone(), served));
-        Served { served, place: self }
+        Served { served, slot: self }
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        let Inner { taken, closing, is_logged, used_max, .. } = &*self.places.0;
+        let Inner { taken, closing, is_logged, used_max, .. } = &*self.slots.0;
         taken.borrow_mut().remove(&self.number);
         if self.connected.is_closing.get() {
             closing.set(closing.get() - 1);
@@ -197,18 +197,18 @@ impl Drop for Place {
     }
 }
 
-/// The future of [`Place::serve`].
+/// The future of [`ConnectionSlot::serve`].
 pub struct Served<F> {
     served: Pin<Box<TaskLocalFuture<Rc<Connected>, F>>>,
-    place: Place,
+    slot: ConnectionSlot,
 }
 
 impl<F: Future<Output = io::Result<()>>> Future for Served<F> {
     type Output = io::Result<()>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Self { served, place } = self.get_mut();
-        let connected = &place.connected;
+        let Self { served, slot } = self.get_mut();
+        let connected = &slot.connected;
         let mut task = connected.task.borrow_mut();
         if task.as_ref().is_none_or(|task| !task.will_wake(cx.waker())) {
             *task = Some(cx.waker().clone());
