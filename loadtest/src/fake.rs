@@ -23,6 +23,10 @@ pub struct Faults {
     pub change_every: u64,
     /// Gives the events a time of sending that is still to come.
     pub postdate_every: u64,
+    /// Stores a message a second time, with the next id, and delivers both.
+    pub store_twice_every: u64,
+    /// Answers with the id of the message before, and stores nothing. Counted by requests.
+    pub repeat_id_every: u64,
     pub refuse_every: u64,
     /// Answers this many messages, and none after them; 0 for all.
     pub hang_after: u64,
@@ -38,6 +42,7 @@ struct World {
     queues: HashMap<String, (u64, Vec<Value>)>,
     next_queue: u64,
     ended_queues: u64,
+    sends: u64,
 }
 
 struct Fake {
@@ -138,6 +143,11 @@ async fn send(fake: Shared, form: web::Form<Fields>) -> HttpResponse {
 fn accept(fake: &Fake, form: &Fields) -> Option<HttpResponse> {
     let mut world = fake.world.lock().unwrap();
     let channel: u64 = form["to"].parse().unwrap();
+    world.sends += 1;
+    let repeats = fake.faults.repeat_id_every;
+    if repeats > 0 && world.sends.is_multiple_of(repeats) {
+        return Some(good(json!({"id": world.messages.len()})));
+    }
     world.messages.push((channel, form["content"].clone()));
     let id = world.messages.len() as u64;
     if fake.faults.hang_after > 0 && id > fake.faults.hang_after {
@@ -157,9 +167,13 @@ fn accept(fake: &Fake, form: &Fields) -> Option<HttpResponse> {
     let copies = if hit(fake.faults.lose_every) { 0 } else { 1 + usize::from(hit(fake.faults.double_every)) };
     let members = world.channels.values().find(|(known, _)| *known == channel).unwrap().1.clone();
     let message = json!({"id": id, "stream_id": channel, "content": content});
-    for (user, events) in world.queues.values_mut().filter(|(user, _)| members.contains(user)) {
-        let _ = user;
-        for _ in 0..copies {
+    let mut delivered = vec![message; copies];
+    if hit(fake.faults.store_twice_every) {
+        world.messages.push((channel, form["content"].clone()));
+        delivered.push(json!({"id": id + 1, "stream_id": channel, "content": content}));
+    }
+    for (_, events) in world.queues.values_mut().filter(|(user, _)| members.contains(user)) {
+        for message in &delivered {
             let event = json!({"id": events.len(), "type": "message", "flags": [], "message": message});
             events.push(event);
         }

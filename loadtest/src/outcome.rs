@@ -174,7 +174,7 @@ pub struct Delivery {
     pub deliveries: u64,
     /// Acknowledged messages that some receiver did not get.
     pub lost_events: u64,
-    /// Messages or event ids that some receiver got twice.
+    /// Messages, by id or content, or event ids that some receiver got twice.
     #[serde(alias = "doubled_events")]
     pub duplicate_events: u64,
     /// Messages received after a newer one of the same channel.

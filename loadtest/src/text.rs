@@ -1,8 +1,10 @@
 //! The messages of a load test: plain words of a random length after the time of sending, so that receivers can compute
-//! the delivery time, and a checksum of both, so that any change is detected. Written ready for a form body.
+//! the delivery time, a number, so that no two messages are equal, and a checksum of all, so that any change is detected.
+//! Written ready for a form body.
 
 use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Words without characters that Markdown or form encoding would change; `+` is a space in a form.
@@ -11,6 +13,8 @@ at+once+with+different+drawers+so+the+thread+went+on+for+an+hour+before+anyone+l
 been+since+spring+together+with+a+stapler+two+badges+and+the+minutes+of+a+meeting+few+remember+having+attended+";
 /// Hexadecimal digits of a checksum.
 const CHECKSUM_DIGITS: usize = 8;
+/// The number of the next content, of whichever writer.
+static NEXT_NUMBER: AtomicU64 = AtomicU64::new(0);
 /// Longest content plus one round of `WORDS`, so that any start has enough text after it.
 const POOL_CHARS: usize = 10_000 + WORDS.len();
 
@@ -57,50 +61,69 @@ impl Writer {
         Self { form_pool, text_pool, epoch, chars }
     }
 
-    /// Appends a content sent at `sent` to a form body: `t`, the nanoseconds since the epoch, `x`, the checksum, words.
-    pub fn push_content(&self, body: &mut Vec<u8>, random: &mut Random, sent: Instant) {
+    /// Appends a content sent at `sent` to a form body: `t`, the microseconds since the epoch, `n`, its number, `x`, the
+    /// checksum (all hexadecimal), words. Returns the hash that identifies the content.
+    pub fn push_content(&self, body: &mut Vec<u8>, random: &mut Random, sent: Instant) -> u64 {
         let span = u64::from(self.chars[1] - self.chars[0]) + 1;
         let chars = self.chars[0] as usize + below_usize(random, span);
         let start = body.len();
-        let nanos = sent.saturating_duration_since(self.epoch).as_nanos();
-        write!(body, "t{nanos}x").expect("writing to a vector does not fail");
+        let micros = sent.saturating_duration_since(self.epoch).as_micros();
+        let number = NEXT_NUMBER.fetch_add(1, Ordering::Relaxed);
+        write!(body, "t{micros:x}n{number:x}x").expect("writing to a vector does not fail");
         let rest = chars.saturating_sub(body.len() - start + CHECKSUM_DIGITS);
         let from = below_usize(random, WORDS.len() as u64);
         // The server would cut off a trailing space. No two follow each other.
         let is_cut = rest > 0 && self.text_pool[from + rest - 1] == b' ';
         let from = from + usize::from(is_cut);
-        let checksum = checksum(&body[start + 1..body.len() - 1], &self.text_pool[from..from + rest]);
-        write!(body, "{checksum:0CHECKSUM_DIGITS$x}").expect("writing to a vector does not fail");
+        let hash = hash(&body[start + 1..body.len() - 1], &self.text_pool[from..from + rest]);
+        write!(body, "{:0CHECKSUM_DIGITS$x}", checksum(hash)).expect("writing to a vector does not fail");
         body.extend_from_slice(&self.form_pool[from..from + rest]);
+        hash
     }
 }
 
-/// The checksum of a content, from the digits of its time and its words.
-fn checksum(nanos: &[u8], words: &[u8]) -> u32 {
+/// The hash of a content, from its time and number and its words.
+fn hash(head: &[u8], words: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    hasher.write(nanos);
+    hasher.write(head);
     hasher.write_u8(b'x');
     hasher.write(words);
-    // Half of the hash is enough for changes that are not made on purpose.
-    (hasher.finish() >> 32) as u32
+    hasher.finish()
+}
+
+/// The checksum in a content. Half of the hash is enough for changes that are not made on purpose.
+fn checksum(hash: u64) -> u32 {
+    (hash >> 32) as u32
 }
 
 fn below_usize(random: &mut Random, bound: u64) -> usize {
     usize::try_from(random.below(bound)).expect("the bounds here are small")
 }
 
-/// The time of sending of a content (raw, or rendered as one paragraph), if it is exactly as a load test wrote it.
-pub fn parse_sent(content: &str, epoch: Instant) -> Option<Instant> {
+/// What a content says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Written {
+    /// The time of sending.
+    pub sent: Instant,
+    /// The hash that identifies the content: no two that were sent have the same.
+    pub hash: u64,
+}
+
+/// Reads a content (raw, or rendered as one paragraph), if it is exactly as a load test wrote it.
+pub fn parse_content(content: &str, epoch: Instant) -> Option<Written> {
     let content = match content.strip_prefix("<p>") {
         Some(rendered) => rendered.strip_suffix("</p>")?,
         None => content,
     };
-    let (nanos, rest) = content.strip_prefix('t')?.split_once('x')?;
+    let (head, rest) = content.strip_prefix('t')?.split_once('x')?;
     let (written, words) = rest.split_at_checked(CHECKSUM_DIGITS)?;
-    if u32::from_str_radix(written, 16) != Ok(checksum(nanos.as_bytes(), words.as_bytes())) {
+    let hash = hash(head.as_bytes(), words.as_bytes());
+    if u32::from_str_radix(written, 16) != Ok(checksum(hash)) {
         return None;
     }
-    epoch.checked_add(Duration::from_nanos(nanos.parse().ok()?))
+    let (micros, _) = head.split_once('n')?;
+    let since = Duration::from_micros(u64::from_str_radix(micros, 16).ok()?);
+    Some(Written { sent: epoch.checked_add(since)?, hash })
 }
 
 #[cfg(test)]
@@ -114,19 +137,38 @@ mod tests {
         let mut random = Random::new(7);
         let mut lengths = std::collections::BTreeSet::new();
         for step in 0..2000 {
-            let sent = epoch + Duration::from_nanos(step * 1_234_567);
+            let sent = epoch + Duration::from_micros(step * 1_234);
             let mut body = Vec::new();
-            writer.push_content(&mut body, &mut random, sent);
+            let hash = writer.push_content(&mut body, &mut random, sent);
+            let written = Some(Written { sent, hash });
             let content = String::from_utf8(body).unwrap().replace('+', " ");
             assert_eq!(content.trim().len(), content.len());
             assert!((24..=400).contains(&content.len()), "{}", content.len());
             lengths.insert(content.len());
-            assert_eq!(parse_sent(&content, epoch), Some(sent));
-            assert_eq!(parse_sent(&format!("<p>{content}</p>"), epoch), Some(sent));
+            assert_eq!(parse_content(&content, epoch), written);
+            assert_eq!(parse_content(&format!("<p>{content}</p>"), epoch), written);
         }
         assert!(lengths.len() > 300, "lengths vary: {}", lengths.len());
-        assert_eq!(parse_sent("hello", epoch), None);
-        assert_eq!(parse_sent("t5x then words", epoch), None);
+        assert_eq!(parse_content("hello", epoch), None);
+        assert_eq!(parse_content("t5n5x then words", epoch), None);
+    }
+
+    #[test]
+    fn no_two_contents_are_equal() {
+        let epoch = Instant::now();
+        let writers = [Writer::new(epoch, [24, 24]), Writer::new(epoch, [24, 24])];
+        let contents = (0..100).map(|step| {
+            let mut body = Vec::new();
+            let hash = writers[step % 2].push_content(&mut body, &mut Random::new(1), epoch);
+            (hash, body)
+        });
+        let (hashes, bodies): (std::collections::BTreeSet<u64>, std::collections::BTreeSet<Vec<u8>>) =
+            contents.unzip();
+        assert_eq!(
+            (hashes.len(), bodies.len()),
+            (100, 100),
+            "sent at the same time with the same random words"
+        );
     }
 
     #[test]
@@ -135,18 +177,18 @@ mod tests {
         let mut body = Vec::new();
         Writer::new(epoch, [24, 400]).push_content(&mut body, &mut Random::new(3), epoch);
         let content = String::from_utf8(body).unwrap().replace('+', " ");
-        assert_eq!(parse_sent(&content, epoch), Some(epoch));
+        assert_eq!(parse_content(&content, epoch).map(|written| written.sent), Some(epoch));
         for index in 0..content.len() {
             let (before, after) = content.split_at(index);
             let other = if after.starts_with('7') { '8' } else { '7' };
             for changed in [format!("{before}{other}{}", &after[1..]), format!("{before}{}", &after[1..])] {
-                assert_eq!(parse_sent(&changed, epoch), None, "{changed}");
+                assert_eq!(parse_content(&changed, epoch), None, "{changed}");
             }
         }
         for changed in
             [format!("{content} more"), format!("<p>{content}"), format!("<p><b>{content}</b></p>")]
         {
-            assert_eq!(parse_sent(&changed, epoch), None, "{changed}");
+            assert_eq!(parse_content(&changed, epoch), None, "{changed}");
         }
     }
 

@@ -33,7 +33,8 @@ pub async fn run(
         let mut sender =
             Sender::open(&stage.target, account, &ids, step.topics, writer.clone(), seed).await?;
         let sent = sender.send(Instant::now()).await;
-        let (_, id, _) = sent.map_err(|reason| LoadError::Server(format!("no message to edit: {reason}")))?;
+        let sent = sent.map_err(|reason| LoadError::Server(format!("no message to edit: {reason}")))?;
+        let id = sent.message.id;
         editors.push(Editor::open(&stage.target, account, id, (step, seed), writer.clone()).await?);
     }
     let (window, ramp) = (Window::of(phase), phase.ramp());

@@ -58,13 +58,13 @@ pub async fn run(
         tasks.add(sender.run(pace, sends.clone(), budget.clone(), sent.clone()));
     }
     tasks.wait().await;
-    let ids = sent.sorted();
-    let messages: u64 = ids.values().map(|ids| ids.len() as u64).sum();
-    polling.drain(messages * receiver_count).await;
-    let mut delivery = polling.finish(&ids).await;
+    let messages = sent.messages();
+    let count: u64 = messages.values().map(|messages| messages.len() as u64).sum();
+    polling.drain(count * receiver_count).await;
+    let mut delivery = polling.finish(&messages).await;
     if let Some(polling) = slow_polling {
-        polling.drain(messages * slow_count).await;
-        delivery.add(polling.finish(&ids).await);
+        polling.drain(count * slow_count).await;
+        delivery.add(polling.finish(&messages).await);
     }
     let mut result = tasks.into_result(Instant::now());
     result.delivery = Some(delivery);

@@ -56,7 +56,7 @@ pub async fn run(
     let sent = Arc::new(Sent::kept());
     send_one(stage, &channel, epoch, &sent).await?;
     polling.drain(u64::from(step.polls)).await;
-    let delivery = polling.finish(&sent.sorted()).await;
+    let delivery = polling.finish(&sent.messages()).await;
     let mut result = tasks.into_result(Instant::now());
     result.delivery = Some(delivery);
     let growth = megabytes(rss_after.saturating_sub(rss_before)) * 1e6 / f64::from(step.polls);
@@ -108,11 +108,11 @@ async fn send_one(
     let accounts = stage.accounts(&channel.members, 1).await?;
     let writer = Arc::new(Writer::new(epoch, [200, 200]));
     let mut sender = Sender::open(&stage.target, &accounts[0], &[channel.id], 1, writer, 1).await?;
-    let (channel_id, message_id, _) = sender
+    let acknowledged = sender
         .send(Instant::now())
         .await
         .map_err(|reason| LoadError::Server(format!("the message was not sent: {reason}")))?;
-    sent.add(channel_id, message_id);
+    sent.add(&acknowledged);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use super::fanout::OTHER_FILES;
 use super::fetch::Fetcher;
 use super::get::repeat;
 use super::receive::{Receivers, open_receivers};
-use super::send::{Sender, Sent};
+use super::send::{Messages, Sender, Sent};
 use super::tasks::ClientTasks;
 use crate::client::Account;
 use crate::error::LoadError;
@@ -74,11 +74,11 @@ pub async fn run(
         tasks.add(background.run(window, recorder, budget.clone()));
     }
     tasks.wait().await;
-    let ids = sent.sorted();
+    let messages = sent.messages();
     if polls {
-        polling.drain(expected_deliveries(&people, &ids)).await;
+        polling.drain(expected_deliveries(&people, &messages)).await;
     }
-    let delivery = polling.finish(&ids).await;
+    let delivery = polling.finish(&messages).await;
     let mut result = tasks.into_result(Instant::now());
     result.delivery = polls.then_some(delivery);
     Ok(result)
@@ -165,10 +165,10 @@ fn paced<Client>(clients: Rated<Client>, window: &Window) -> impl Iterator<Item 
     })
 }
 
-fn expected_deliveries(people: &[Person], ids: &HashMap<u64, Vec<u64>>) -> u64 {
+fn expected_deliveries(people: &[Person], messages: &Messages) -> u64 {
     people
         .iter()
         .flat_map(|person| &person.channels)
-        .map(|channel| ids.get(channel).map_or(0, |ids| ids.len() as u64))
+        .map(|channel| messages.get(channel).map_or(0, |messages| messages.len() as u64))
         .sum()
 }

@@ -1,5 +1,6 @@
 //! Event receivers: each registers a queue, polls it like a client, and checks the events: ids ascending, none missing,
-//! none twice, none changed. The delivery time is computed from the time in the content.
+//! none twice, none changed. The delivery time is computed from the time in the content, which also identifies the message:
+//! a server may store one twice under two ids, or acknowledge one with the id of another.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,6 +12,8 @@ use serde::Deserialize;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use super::arrivals::{Arrival, Arrivals};
+use super::send::Messages;
 use super::tasks::FailureLimit;
 use crate::client::{Account, Api, failure_name};
 use crate::error::LoadError;
@@ -18,15 +21,13 @@ use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form
 use crate::outcome::Delivery;
 use crate::recorder::Recorder;
 use crate::report::progress::counting_bar;
-use crate::text::parse_sent;
+use crate::text::parse_content;
 
 /// Receivers that connect and register concurrently.
 const OPENERS: usize = 64;
 /// After the last send: time without any event after which missing ones are given up.
 const DRAIN_SILENCE: Duration = Duration::from_secs(3);
 const DRAIN_WAIT: Duration = Duration::from_secs(60);
-/// Why a receipt fails whose content is not that of the message.
-pub const CHANGED: &str = "other content than was sent";
 /// How long to wait for surplus events once all have arrived.
 const DRAIN_AFTERWARDS: Duration = Duration::from_millis(100);
 
@@ -39,10 +40,8 @@ pub struct Receiver {
     end: Vec<u8>,
     request: Vec<u8>,
     last_event_id: i64,
-    /// Message ids by channel, in order of arrival.
-    seen: HashMap<u64, Vec<u64>>,
-    /// Messages whose content is not one of this run, with their channel: those of others, or changed ones.
-    with_other_content: Vec<(u64, u64)>,
+    /// What arrived, by the channels that it follows.
+    seen: HashMap<u64, Arrivals>,
     duplicates: u64,
     out_of_order: u64,
     ended_early: bool,
@@ -126,8 +125,7 @@ impl Receiver {
             end: bodiless_request("DELETE", &target.host, &queue, authorization),
             request: Vec::new(),
             last_event_id: registered.last_event_id,
-            seen: channels.iter().map(|id| (*id, Vec::new())).collect(),
-            with_other_content: Vec::new(),
+            seen: channels.iter().map(|id| (*id, Arrivals::default())).collect(),
             duplicates: 0,
             out_of_order: 0,
             ended_early: false,
@@ -191,7 +189,9 @@ impl Receiver {
             let Some(message) = &event.message else { continue };
             let Some(channel) = message.stream_id else { continue };
             let Some(seen) = self.seen.get_mut(&channel) else { continue };
-            match note_message(seen, message.id) {
+            // This run has not written a time that is still to come.
+            let written = parse_content(&message.content, reception.epoch).filter(|it| it.sent <= now);
+            match seen.add(message.id, written.map(|it| it.hash)) {
                 Arrival::New => {}
                 Arrival::Duplicate => {
                     self.duplicates += 1;
@@ -199,58 +199,36 @@ impl Receiver {
                 }
                 Arrival::Late => self.out_of_order += 1,
             }
-            // This run has not written a time that is still to come.
-            let sent = parse_sent(&message.content, reception.epoch).filter(|sent| *sent <= now);
-            let Some(sent) = sent else {
-                self.with_other_content.push((channel, message.id));
-                continue;
-            };
-            reception.received.fetch_add(1, Ordering::Relaxed);
-            reception.recorder.record_success(sent, bytes);
+            if let Some(written) = written {
+                reception.received.fetch_add(1, Ordering::Relaxed);
+                reception.recorder.record_success(written.sent, bytes);
+            }
         }
         Ok(())
     }
 
-    fn lost(&self, sent: &HashMap<u64, Vec<u64>>) -> u64 {
-        let mut lost = 0;
+    /// Adds what this receiver got of the messages that were sent to a result; the reasons of failed receipts are recorded.
+    fn evaluate(&self, sent: &Messages, delivery: &mut Delivery, recorder: &Recorder) {
         for (channel_id, seen) in &self.seen {
-            let mut sorted = seen.clone();
-            sorted.sort_unstable();
-            let wanted = sent.get(channel_id).map(Vec::as_slice).unwrap_or_default();
-            lost += wanted.iter().filter(|id| sorted.binary_search(id).is_err()).count() as u64;
+            delivery.deliveries += seen.count();
+            for message in sent.get(channel_id).into_iter().flatten() {
+                match seen.check(message) {
+                    Ok(true) => {}
+                    Ok(false) => delivery.lost_events += 1,
+                    Err(reason) => recorder.record_failure(reason),
+                }
+            }
         }
-        lost
+        delivery.receivers += 1;
+        delivery.duplicate_events += self.duplicates;
+        delivery.out_of_order_events += self.out_of_order;
+        delivery.ended_receivers += u64::from(self.ended_early);
     }
-}
-
-/// How many of the messages that were sent are among those that arrived with other content, given as channel and id.
-fn changed(with_other_content: &[(u64, u64)], sent: &HashMap<u64, Vec<u64>>) -> usize {
-    let is_sent =
-        |(channel, id): &&(u64, u64)| sent.get(channel).is_some_and(|ids| ids.binary_search(id).is_ok());
-    with_other_content.iter().filter(is_sent).count()
 }
 
 async fn stopped(stop: &mut watch::Receiver<bool>) {
     // An error means that the sender was dropped, which also means to stop.
     let _ = stop.wait_for(|stop| *stop).await;
-}
-
-/// How the id of a message compares with earlier ones.
-#[derive(Debug, PartialEq, Eq)]
-enum Arrival {
-    New,
-    Duplicate,
-    Late,
-}
-
-fn note_message(seen: &mut Vec<u64>, id: u64) -> Arrival {
-    let arrival = match seen.last() {
-        Some(last) if id <= *last && seen.contains(&id) => return Arrival::Duplicate,
-        Some(last) if id < *last => Arrival::Late,
-        _ => Arrival::New,
-    };
-    seen.push(id);
-    arrival
 }
 
 /// The tasks of all receivers.
@@ -316,23 +294,15 @@ impl Receivers {
         }
     }
 
-    /// Stops the receivers, and compares what they received with `sent`: ids by channel, ascending.
-    pub async fn finish(mut self, sent: &HashMap<u64, Vec<u64>>) -> Delivery {
+    /// Stops the receivers, and compares what they received with what was sent.
+    pub async fn finish(mut self, sent: &Messages) -> Delivery {
         // If all receivers have ended already, the message has no recipient.
         let _ = self.stop.send(true);
-        let mut delivery =
-            Delivery { messages: sent.values().map(|ids| ids.len() as u64).sum(), ..Delivery::default() };
+        let messages = sent.values().map(|messages| messages.len() as u64).sum();
+        let mut delivery = Delivery { messages, ..Delivery::default() };
         while let Some(joined) = self.tasks.join_next().await {
             let Ok(receiver) = joined else { continue };
-            delivery.receivers += 1;
-            delivery.deliveries += receiver.seen.values().map(|ids| ids.len() as u64).sum::<u64>();
-            delivery.lost_events += receiver.lost(sent);
-            for _ in 0..changed(&receiver.with_other_content, sent) {
-                self.recorder.record_failure(CHANGED);
-            }
-            delivery.duplicate_events += receiver.duplicates;
-            delivery.out_of_order_events += receiver.out_of_order;
-            delivery.ended_receivers += u64::from(receiver.ended_early);
+            receiver.evaluate(sent, &mut delivery, &self.recorder);
         }
         delivery
     }
@@ -341,25 +311,6 @@ impl Receivers {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn duplicate_and_late_messages_are_distinguished() {
-        let mut seen = Vec::new();
-        let arrivals: Vec<Arrival> =
-            [1, 3, 3, 2, 2, 4].iter().map(|id| note_message(&mut seen, *id)).collect();
-        assert_eq!(
-            arrivals,
-            [Arrival::New, Arrival::New, Arrival::Duplicate, Arrival::Late, Arrival::Duplicate, Arrival::New]
-        );
-        assert_eq!(seen, [1, 3, 2, 4]);
-    }
-
-    #[test]
-    fn changed_messages_are_those_that_were_sent() {
-        let sent = HashMap::from([(1, vec![10, 12]), (2, vec![11])]);
-        // The message 13 is of another client, and 12 was not sent to channel 2.
-        assert_eq!(changed(&[(1, 12), (1, 13), (2, 11), (2, 12), (3, 10)], &sent), 2);
-    }
 
     #[test]
     fn events_of_other_types_and_escaped_contents_are_read() {

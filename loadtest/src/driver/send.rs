@@ -77,35 +77,53 @@ async fn open_everywhere(stages: &mut [Stage], step: &SendStep) -> Result<Vec<Se
     Ok(senders)
 }
 
-/// The ids of acknowledged messages by channel, kept only where they are needed.
+/// A message that the server acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    pub id: u64,
+    /// The hash that identifies its content.
+    pub content: u64,
+}
+
+/// Acknowledged messages by the id of their channel.
+pub type Messages = HashMap<u64, Vec<Message>>;
+
+/// The successful answer to a send.
+#[derive(Debug, Clone, Copy)]
+pub struct Acknowledgement {
+    pub channel_id: u64,
+    pub message: Message,
+    /// Size of the answer.
+    pub bytes: usize,
+}
+
+/// The acknowledged messages, kept only where they are needed.
 #[derive(Debug, Default)]
 pub struct Sent {
     keep: bool,
-    ids: Mutex<HashMap<u64, Vec<u64>>>,
+    messages: Mutex<Messages>,
 }
 
 impl Sent {
-    /// A record that keeps ids.
+    /// A record that keeps messages.
     pub fn kept() -> Self {
-        Self { keep: true, ids: Mutex::default() }
+        Self { keep: true, messages: Mutex::default() }
     }
 
     /// Records an acknowledged message.
-    pub fn add(&self, channel_id: u64, message_id: u64) {
+    pub fn add(&self, acknowledged: &Acknowledgement) {
         if self.keep {
-            self.lock().entry(channel_id).or_default().push(message_id);
+            self.lock().entry(acknowledged.channel_id).or_default().push(acknowledged.message);
         }
     }
 
-    /// All ids so far, ascending, by channel.
-    pub fn sorted(&self) -> HashMap<u64, Vec<u64>> {
-        let mut ids = self.lock().clone();
-        ids.values_mut().for_each(|ids| ids.sort_unstable());
-        ids
+    /// All messages so far.
+    pub fn messages(&self) -> Messages {
+        self.lock().clone()
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<u64>>> {
-        self.ids.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Messages> {
+        self.messages.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
@@ -187,9 +205,9 @@ impl Sender {
                 return;
             }
             match pace.within(self.send(started)).await {
-                Ok((channel_id, message_id, bytes)) => {
-                    recorder.record_success(started, bytes);
-                    sent.add(channel_id, message_id);
+                Ok(acknowledged) => {
+                    recorder.record_success(started, acknowledged.bytes);
+                    sent.add(&acknowledged);
                     failures_in_a_row.good();
                 }
                 Err(reason) => {
@@ -204,15 +222,15 @@ impl Sender {
         pace.finish(&recorder);
     }
 
-    /// Sends one message; returns its channel, its id and the size of the reply.
-    pub async fn send(&mut self, started: Instant) -> Result<(u64, u64, usize), String> {
+    /// Sends one message.
+    pub async fn send(&mut self, started: Instant) -> Result<Acknowledgement, String> {
         let place = usize::try_from(self.random.below(self.places.len() as u64)).unwrap_or(0);
         let (channel_id, prefix) = &self.places[place];
         self.body.clear();
         self.body.extend_from_slice(prefix);
         let topic = self.random.below(self.topics);
         write!(self.body, "{topic}&content=").expect("writing to a vector does not fail");
-        self.writer.push_content(&mut self.body, &mut self.random, started);
+        let content = self.writer.push_content(&mut self.body, &mut self.random, started);
         self.template.fill(&mut self.request, &self.body);
         // A slow sender is idle for longer than the server keeps connections open.
         let reply = self.connection.exchange_rested(&self.request).await.map_err(|error| error.code())?;
@@ -220,7 +238,11 @@ impl Sender {
             return Err(failure_name(reply.status, reply.body));
         }
         match serde_json::from_slice::<SendReply>(reply.body) {
-            Ok(SendReply { result: "success", id: Some(id) }) => Ok((*channel_id, id, reply.body.len())),
+            Ok(SendReply { result: "success", id: Some(id) }) => Ok(Acknowledgement {
+                channel_id: *channel_id,
+                message: Message { id, content },
+                bytes: reply.body.len(),
+            }),
             _ => Err("200 without success and id".to_owned()),
         }
     }
@@ -242,14 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_stored_only_on_request() {
-        let kept = Sent::kept();
-        for id in [3, 1, 2] {
-            kept.add(7, id);
-        }
-        assert_eq!(kept.sorted()[&7], [1, 2, 3]);
-        let dropped = Sent::default();
-        dropped.add(7, 1);
-        assert!(dropped.sorted().is_empty());
+    fn messages_are_stored_only_on_request() {
+        let message = Message { id: 3, content: 5 };
+        let acknowledged = Acknowledgement { channel_id: 7, message, bytes: 50 };
+        let (kept, dropped) = (Sent::kept(), Sent::default());
+        kept.add(&acknowledged);
+        dropped.add(&acknowledged);
+        assert_eq!(kept.messages()[&7], [message]);
+        assert!(dropped.messages().is_empty());
     }
 }

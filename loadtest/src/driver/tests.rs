@@ -116,6 +116,28 @@ async fn duplicate_events_are_reported() {
 }
 
 #[tokio::test]
+async fn message_stored_twice_is_a_duplicate_and_no_receipt() {
+    let target = fake::start(Faults { store_twice_every: 10, ..Faults::default() });
+    let results = run_with(&target, 0, fanout(100)).await;
+    let delivery = results[0].delivery.unwrap();
+    assert!(
+        delivery.duplicate_events >= 3 * 9 && delivery.duplicate_events.is_multiple_of(9),
+        "{delivery:?}"
+    );
+    assert_eq!((delivery.deliveries, delivery.lost_events), (delivery.messages * 9, 0));
+    assert_eq!(results[0].operations[0].completed, delivery.deliveries);
+}
+
+#[tokio::test]
+async fn message_acknowledged_with_the_id_of_another_is_lost() {
+    let target = fake::start(Faults { repeat_id_every: 10, ..Faults::default() });
+    let results = run_with(&target, 0, fanout(100)).await;
+    let delivery = results[0].delivery.unwrap();
+    assert!(delivery.lost_events >= 3 * 9 && delivery.lost_events.is_multiple_of(9), "{delivery:?}");
+    assert_eq!(delivery.deliveries + delivery.lost_events, delivery.messages * 9);
+}
+
+#[tokio::test]
 async fn lost_events_are_reported() {
     let target = fake::start(Faults { lose_every: 10, ..Faults::default() });
     let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
@@ -134,7 +156,7 @@ async fn messages_with_other_content_are_failed_receipts() {
         let receipt = &results[0].operations[0];
         assert!(delivery.messages >= 40 && delivery.lost_events == 0, "{delivery:?}");
         assert_eq!(receipt.failed, delivery.messages / 10 * 9, "{receipt:?}");
-        assert_eq!(receipt.failures[super::receive::CHANGED], receipt.failed);
+        assert_eq!(receipt.failures[super::arrivals::CHANGED], receipt.failed);
         assert_eq!(receipt.completed + receipt.failed, delivery.deliveries);
     }
 }
