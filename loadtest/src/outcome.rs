@@ -291,11 +291,27 @@ pub struct Verdict {
     pub met: bool,
 }
 
+impl Operation {
+    /// Adds the faults of another run of the same operation.
+    pub fn add_faults(&mut self, other: &Self) {
+        self.failed += other.failed;
+        for (cause, count) in &other.failures {
+            *self.failures.entry(cause.clone()).or_default() += count;
+        }
+        self.unsent += other.unsent;
+    }
+}
+
 impl Delivery {
     /// Adds the checks of further receivers of the same messages.
-    pub fn add(&mut self, other: Self) {
+    pub fn add(&mut self, other: &Self) {
         self.receivers += other.receivers;
         self.deliveries += other.deliveries;
+        self.add_faults(other);
+    }
+
+    /// Adds the faults that further receivers, or those of another run, found.
+    pub fn add_faults(&mut self, other: &Self) {
         self.lost_events += other.lost_events;
         self.duplicate_events += other.duplicate_events;
         self.out_of_order_events += other.out_of_order_events;

@@ -211,7 +211,7 @@ impl Session {
         Ok(stages)
     }
 
-    /// Runs a phase as often as it says; the run with the median CPU time counts.
+    /// Runs a phase as often as it says; the run with the median CPU time counts, with the faults of all.
     async fn run_repeated(
         &self,
         stages: &mut [Stage],
@@ -268,21 +268,21 @@ fn without_server(error: LoadError) -> LoadError {
     }
 }
 
-/// The run with the median CPU time of the server for each request; the last one where that is not known.
+/// The run with the median CPU time of the server for each request (any one where that is not known), with the faults of all.
 fn take_median(mut runs: Vec<PhaseResult>) -> PhaseResult {
     let cpu = |run: &PhaseResult| run.server.and_then(|server| server.cpu_us_per_request).unwrap_or(0.0);
     runs.sort_by(|one, other| cpu(one).total_cmp(&cpu(other)));
     let mut median = runs.swap_remove(runs.len() / 2);
-    // A failure counts in whichever run it was.
-    for failed in runs.iter().flat_map(|run| &run.operations).filter(|operation| operation.failed > 0) {
-        match median.operations.iter_mut().find(|operation| operation.name == failed.name) {
-            Some(operation) => {
-                operation.failed += failed.failed;
-                for (cause, count) in &failed.failures {
-                    *operation.failures.entry(cause.clone()).or_default() += count;
-                }
+    // A fault counts in whichever run it was.
+    for run in runs {
+        for other in &run.operations {
+            match median.operations.iter_mut().find(|operation| operation.name == other.name) {
+                Some(operation) => operation.add_faults(other),
+                None => median.operations.push(other.clone()),
             }
-            None => median.operations.push(failed.clone()),
+        }
+        if let Some(delivery) = &run.delivery {
+            median.delivery.get_or_insert_default().add_faults(delivery);
         }
     }
     median
@@ -305,7 +305,7 @@ fn judge(scenario: &Scenario, phases: &[PhaseResult], baselines: &Baselines) -> 
 mod tests {
     use super::*;
     use crate::fake::{self, Faults};
-    use crate::outcome::{Operation, ServerUse};
+    use crate::outcome::{Delivery, Operation, ServerUse};
 
     fn run(cpu: f64, failed: u64) -> PhaseResult {
         let server = ServerUse { cpu_us_per_request: Some(cpu), ..ServerUse::default() };
@@ -320,6 +320,25 @@ mod tests {
         assert_eq!(median.failed(), 0);
         let median = take_median(vec![run(9.0, 2), run(1.0, 0), run(5.0, 1)]);
         assert_eq!((median.failed(), median.operations.len()), (3, 1), "each operation is there once");
+    }
+
+    #[test]
+    fn faults_of_all_repetitions_count() {
+        let with = |cpu: f64, lost_events: u64| {
+            let mut run = run(cpu, 0);
+            run.operations[0].unsent = lost_events * 10;
+            let (duplicate_events, out_of_order_events, ended_receivers) =
+                (lost_events, lost_events, lost_events);
+            let faults =
+                Delivery { lost_events, duplicate_events, out_of_order_events, ..Delivery::default() };
+            run.delivery = Some(Delivery { deliveries: 100, ended_receivers, ..faults });
+            run
+        };
+        let median = take_median(vec![with(9.0, 2), with(1.0, 1), with(5.0, 0)]);
+        let delivery = median.delivery.unwrap();
+        assert_eq!((median.unsent(), delivery.lost_events, delivery.duplicate_events), (30, 3, 3));
+        assert_eq!((delivery.out_of_order_events, delivery.ended_receivers), (3, 3));
+        assert_eq!(delivery.deliveries, 100, "figures are those of one run");
     }
 
     #[tokio::test]

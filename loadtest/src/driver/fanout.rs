@@ -64,7 +64,7 @@ pub async fn run(
     let mut delivery = polling.finish(&messages).await;
     if let Some(polling) = slow_polling {
         polling.drain(count * slow_count).await;
-        delivery.add(polling.finish(&messages).await);
+        delivery.add(&polling.finish(&messages).await);
     }
     let mut result = tasks.into_result(Instant::now());
     result.delivery = Some(delivery);

@@ -99,7 +99,8 @@ pub struct Phase {
     /// Clients or rate over time, instead of `secs`.
     #[serde(default)]
     pub stages: Vec<StagePlan>,
-    /// How often the phase is measured; the run with the median CPU time of the server for each request counts.
+    /// How often the phase is measured; the figures are those of the run with the median CPU time of the server for each
+    /// request, and the faults those of all.
     #[serde(default)]
     pub repeat: Option<u32>,
     /// The operation of the phase.
