@@ -2,12 +2,27 @@
 //! Measured requests are built by the drivers from `http::Template`.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::LoadError;
-use crate::http::{Connection, Target, Template, basic_authorization, bodiless_request, encode_form};
+use crate::http::{
+    Connection, HttpError, Reply, Target, Template, basic_authorization, bodiless_request, encode_form,
+    parse_retry_after,
+};
+
+/// How long one call outside of measured time waits in all, when the server limits the rate of requests.
+pub const RATE_LIMIT_WAIT_MAX: Duration = Duration::from_secs(120);
+/// Waited when a server that limits the rate does not say how long to wait.
+const RATE_LIMIT_WAIT: Duration = Duration::from_secs(1);
+/// The shortest wait, so that a server that asks for none is not flooded.
+const RATE_LIMIT_WAIT_MIN: Duration = Duration::from_millis(10);
+/// The status of a request above the rate limit.
+const TOO_MANY: u16 = 429;
+/// Characters of the name of a failure that is a sentence.
+const NAME_CHARS_MAX: usize = 100;
 
 /// Credentials of a user.
 #[derive(Debug, Clone)]
@@ -32,6 +47,9 @@ pub struct Api {
     target: Arc<Target>,
     connection: Connection,
     request: Vec<u8>,
+    /// Whether a call waits and is repeated when the server limits the rate of requests.
+    waits: bool,
+    has_said_so: bool,
 }
 
 impl Api {
@@ -40,7 +58,14 @@ impl Api {
         let connection = Connection::open(target)
             .await
             .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
-        Ok(Self { target: target.clone(), connection, request: Vec::new() })
+        let (target, request) = (target.clone(), Vec::new());
+        Ok(Self { target, connection, request, waits: true, has_said_so: false })
+    }
+
+    /// For calls in measured time: a call above the rate limit fails at once.
+    pub fn measured(mut self) -> Self {
+        self.waits = false;
+        self
     }
 
     /// Sends a form and returns the reply's status and JSON.
@@ -104,31 +129,45 @@ impl Api {
     pub async fn get_text(&mut self, path: &str) -> Result<String, LoadError> {
         let call = format!("GET {path}");
         self.request = bodiless_request("GET", &self.target.host, path, None);
-        let reply = self
-            .connection
-            .exchange_rested(&self.request)
-            .await
-            .map_err(|source| LoadError::Http { call: call.clone(), source })?;
-        let body = String::from_utf8_lossy(reply.body).into_owned();
-        match reply.status {
-            200 => Ok(body),
-            status => Err(LoadError::Refused { call, status, body: shorten(&body) }),
+        let read = |reply: &Reply<'_>| (reply.status, String::from_utf8_lossy(reply.body).into_owned());
+        match self.exchange(&call, read).await? {
+            (200, body) => Ok(body),
+            (status, body) => Err(refused(call, status, &body, None)),
         }
     }
 
     async fn run(&mut self, call: String) -> Result<(u16, Value), LoadError> {
-        let reply = self
-            .connection
-            .exchange_rested(&self.request)
-            .await
-            .map_err(|source| LoadError::Http { call: call.clone(), source })?;
-        match serde_json::from_slice(reply.body) {
-            Ok(value) => Ok((reply.status, value)),
-            Err(_) => Err(LoadError::Refused {
-                call,
-                status: reply.status,
-                body: shorten(&String::from_utf8_lossy(reply.body)),
-            }),
+        let read = |reply: &Reply<'_>| {
+            let value = serde_json::from_slice::<Value>(reply.body);
+            (reply.status, value.map_err(|_| String::from_utf8_lossy(reply.body).into_owned()))
+        };
+        match self.exchange(&call, read).await? {
+            (status, Ok(value)) => Ok((status, value)),
+            (status, Err(body)) => Err(refused(call, status, &body, None)),
+        }
+    }
+
+    /// Sends the request, again if the server limits the rate and says when, and reads the reply.
+    async fn exchange<T>(&mut self, call: &str, read: impl Fn(&Reply<'_>) -> T) -> Result<T, LoadError> {
+        let begun = Instant::now();
+        loop {
+            let exchanged = self.connection.exchange_rested(&self.request).await;
+            let reply = exchanged.map_err(|source| LoadError::Http { call: call.to_owned(), source })?;
+            if reply.status != TOO_MANY || !self.waits {
+                return Ok(read(&reply));
+            }
+            let wait = Failure::of(&reply).retry_after.unwrap_or(RATE_LIMIT_WAIT);
+            if begun.elapsed() + wait > RATE_LIMIT_WAIT_MAX {
+                return Ok(read(&reply));
+            }
+            if !self.has_said_so && wait >= RATE_LIMIT_WAIT {
+                self.has_said_so = true;
+                eprintln!(
+                    "{call}: the server limits the rate of requests; waiting for {:.1} s",
+                    wait.as_secs_f64()
+                );
+            }
+            tokio::time::sleep(wait.max(RATE_LIMIT_WAIT_MIN)).await;
         }
     }
 
@@ -188,7 +227,12 @@ pub fn check_success(call: &str, status: u16, value: Value) -> Result<Value, Loa
     if status == 200 && value["result"] == "success" {
         return Ok(value);
     }
-    Err(LoadError::Refused { call: call.to_owned(), status, body: shorten(&value.to_string()) })
+    let retry_after = value["retry-after"].as_f64().and_then(parse_retry_after);
+    Err(refused(call.to_owned(), status, &value.to_string(), retry_after))
+}
+
+fn refused(call: String, status: u16, body: &str, retry_after: Option<Duration>) -> LoadError {
+    LoadError::Refused { call, status, body: body.chars().take(300).collect(), retry_after }
 }
 
 fn read_as<T: serde::de::DeserializeOwned>(call: &str, value: Value) -> Result<T, LoadError> {
@@ -196,39 +240,111 @@ fn read_as<T: serde::de::DeserializeOwned>(call: &str, value: Value) -> Result<T
         .map_err(|error| LoadError::Server(format!("{call}: malformed reply: {error}")))
 }
 
-fn shorten(body: &str) -> String {
-    body.chars().take(300).collect()
+/// Why a request has no successful reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What it is counted as: status and code, or what is wrong with the connection or the reply.
+    pub name: String,
+    /// How long the server asks to wait before the next request.
+    pub retry_after: Option<Duration>,
 }
 
-/// The name under which a failed reply is counted: its status, and its code if it has one.
-pub fn failure_name(status: u16, body: &[u8]) -> String {
-    #[derive(Deserialize)]
-    struct Refusal {
-        code: Option<String>,
-        msg: Option<String>,
+/// The body of a failed reply.
+#[derive(Debug, Default, Deserialize)]
+struct Refusal {
+    code: Option<String>,
+    msg: Option<String>,
+    /// Seconds.
+    #[serde(rename = "retry-after")]
+    retry_after: Option<f64>,
+}
+
+impl Failure {
+    /// That of a failed reply.
+    pub fn of(reply: &Reply<'_>) -> Self {
+        let mut failure = Self::of_body(reply.status, reply.body);
+        failure.retry_after = failure.retry_after.or(reply.retry_after);
+        failure
     }
-    match serde_json::from_slice::<Refusal>(body) {
-        Ok(Refusal { code: Some(code), msg: Some(msg) }) if code == "BAD_REQUEST" => {
-            format!("{status} {code} {}", msg.chars().take(60).collect::<String>())
+
+    fn of_body(status: u16, body: &[u8]) -> Self {
+        let refusal = serde_json::from_slice::<Refusal>(body).unwrap_or_default();
+        let name = match (refusal.code, refusal.msg) {
+            (Some(code), Some(msg)) if code == "BAD_REQUEST" => {
+                format!("{status} {code} {}", msg.chars().take(60).collect::<String>())
+            }
+            (Some(code), _) => format!("{status} {code}"),
+            (None, _) if status == 200 => "200 without success".to_owned(),
+            (None, _) => format!("{status}"),
+        };
+        let wait = refusal.retry_after.filter(|_| status == TOO_MANY);
+        Self { name, retry_after: wait.and_then(parse_retry_after) }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(name: String) -> Self {
+        Self { name, retry_after: None }
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(name: &str) -> Self {
+        name.to_owned().into()
+    }
+}
+
+impl From<HttpError> for Failure {
+    fn from(error: HttpError) -> Self {
+        error.code().into()
+    }
+}
+
+impl From<LoadError> for Failure {
+    fn from(error: LoadError) -> Self {
+        match error {
+            LoadError::Refused { call: _, status, body, retry_after } => {
+                Self { retry_after, ..Self::of_body(status, body.as_bytes()) }
+            }
+            LoadError::Http { call: _, source } => source.into(),
+            error @ (LoadError::Usage(_) | LoadError::File { .. } | LoadError::Server(_)) => {
+                error.to_string().chars().take(NAME_CHARS_MAX).collect::<String>().into()
+            }
         }
-        Ok(Refusal { code: Some(code), .. }) => format!("{status} {code}"),
-        _ if status == 200 => "200 without success".to_owned(),
-        _ => format!("{status}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::{self, Faults};
 
     #[test]
     fn failures_are_named_by_status_and_code() {
-        let limited = br#"{"result":"error","msg":"slow down","code":"RATE_LIMIT_HIT"}"#;
-        assert_eq!(failure_name(429, limited), "429 RATE_LIMIT_HIT");
+        let name = |status: u16, body: &[u8]| {
+            let failure = Failure::of(&Reply { status, retry_after: None, body });
+            (failure.name, failure.retry_after)
+        };
+        let limited = br#"{"result":"error","msg":"slow down","code":"RATE_LIMIT_HIT","retry-after":0.25}"#;
+        assert_eq!(name(429, limited), ("429 RATE_LIMIT_HIT".to_owned(), Some(Duration::from_millis(250))));
         let bad = br#"{"result":"error","msg":"Missing topic","code":"BAD_REQUEST"}"#;
-        assert_eq!(failure_name(400, bad), "400 BAD_REQUEST Missing topic");
-        assert_eq!(failure_name(502, b"<html>"), "502");
-        assert_eq!(failure_name(200, b"<html>"), "200 without success");
+        assert_eq!(name(400, bad), ("400 BAD_REQUEST Missing topic".to_owned(), None));
+        assert_eq!(name(502, b"<html>").0, "502");
+        assert_eq!(name(200, b"<html>").0, "200 without success");
+    }
+
+    #[tokio::test]
+    async fn call_above_the_rate_limit_is_repeated_unless_it_is_measured() {
+        let target = fake::start(Faults { limit_profiles: 2, production: true, ..Faults::default() });
+        let authorization = basic_authorization("a@x", "7");
+        let account = Account { user_id: 7, email: "a@x".to_owned(), authorization };
+        let path = "/api/v1/users/me";
+        let mut measured = Api::open(&target).await.unwrap().measured();
+        let failure = Failure::from(measured.get_ok(path, Some(&account)).await.unwrap_err());
+        assert_eq!(failure.name, "429 RATE_LIMIT_HIT");
+        assert_eq!(failure.retry_after, Some(Duration::from_millis(20)));
+        let mut api = Api::open(&target).await.unwrap();
+        assert_eq!(api.get_ok(path, Some(&account)).await.unwrap()["user_id"], 7);
     }
 
     #[test]

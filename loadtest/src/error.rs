@@ -14,7 +14,13 @@ pub enum LoadError {
     Http { call: String, source: HttpError },
     /// A reply other than success during the preparation.
     #[error("{call}: the server answered {status}: {body}")]
-    Refused { call: String, status: u16, body: String },
+    Refused {
+        call: String,
+        status: u16,
+        body: String,
+        /// How long the server asks to wait before the next request.
+        retry_after: Option<std::time::Duration>,
+    },
     /// The server under test or the bare server did not start or stop as required.
     #[error("{0}")]
     Server(String),

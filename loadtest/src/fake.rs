@@ -28,6 +28,12 @@ pub struct Faults {
     /// Answers with the id of the message before, and stores nothing. Counted by requests.
     pub repeat_id_every: u64,
     pub refuse_every: u64,
+    /// Refuses the first requests for an account's own profile, this many, and asks to wait for 20 ms.
+    pub limit_profiles: u64,
+    /// Refuses this many sends after the first ten, and asks to wait for 20 ms.
+    pub limit_sends: u64,
+    /// Answers 500 to this many sends after the first ten.
+    pub break_sends: u64,
     /// Answers this many messages, and none after them; 0 for all.
     pub hang_after: u64,
     /// Has none of the endpoints of a development server, and no counters.
@@ -43,6 +49,7 @@ struct World {
     next_queue: u64,
     ended_queues: u64,
     sends: u64,
+    profiles: u64,
 }
 
 struct Fake {
@@ -63,6 +70,13 @@ fn good(mut fields: Value) -> HttpResponse {
 fn bad(status: u16, code: &str) -> HttpResponse {
     let status = actix_web::http::StatusCode::from_u16(status).unwrap();
     HttpResponse::build(status).json(json!({"result": "error", "msg": "no", "code": code}))
+}
+
+/// A refusal that asks to wait, in header and body.
+fn limited() -> HttpResponse {
+    let msg = "API usage exceeded rate limit";
+    let body = json!({"result": "error", "msg": msg, "code": "RATE_LIMIT_HIT", "retry-after": 0.02});
+    HttpResponse::TooManyRequests().insert_header(("Retry-After", "0.02")).json(body)
 }
 
 /// Email address and API key.
@@ -144,6 +158,13 @@ fn accept(fake: &Fake, form: &Fields) -> Option<HttpResponse> {
     let mut world = fake.world.lock().unwrap();
     let channel: u64 = form["to"].parse().unwrap();
     world.sends += 1;
+    let after = world.sends.saturating_sub(10);
+    if (1..=fake.faults.limit_sends).contains(&after) {
+        return Some(limited());
+    }
+    if (1..=fake.faults.break_sends).contains(&after) {
+        return Some(bad(500, "INTERNAL"));
+    }
     let repeats = fake.faults.repeat_id_every;
     if repeats > 0 && world.sends.is_multiple_of(repeats) {
         return Some(good(json!({"id": world.messages.len()})));
@@ -267,7 +288,15 @@ async fn metrics(fake: Shared) -> HttpResponse {
 }
 
 /// The profile of the caller, whose address says whether it is a guest, or an account that is refused.
-async fn own_profile(request: HttpRequest) -> HttpResponse {
+async fn own_profile(fake: Shared, request: HttpRequest) -> HttpResponse {
+    let asked = {
+        let mut world = fake.world.lock().unwrap();
+        world.profiles += 1;
+        world.profiles
+    };
+    if asked <= fake.faults.limit_profiles {
+        return limited();
+    }
     let email = credentials(&request).0;
     if email.starts_with("webhook-bot") {
         let msg = "This API is not available to incoming webhook bots.";

@@ -121,6 +121,8 @@ pub struct Operation {
     pub failures: BTreeMap<String, u64>,
     /// Requests of a fixed rate that were due and could not be sent before the end.
     pub unsent: u64,
+    /// Clients that ended before the phase, because they had failures only for a minute.
+    pub ended_clients: u64,
     /// Successful replies a second, over all of the measured time.
     pub requests_per_sec: f64,
     /// Mean size of a successful reply's body, in bytes; absent without one.
@@ -299,6 +301,7 @@ impl Operation {
             *self.failures.entry(cause.clone()).or_default() += count;
         }
         self.unsent += other.unsent;
+        self.ended_clients += other.ended_clients;
     }
 }
 

@@ -117,6 +117,16 @@ impl Pace {
         }
     }
 
+    /// Whether the schedule, and not the replies, says when requests are sent.
+    pub fn has_rate(&self) -> bool {
+        matches!(self.schedule, Schedule::Even { .. } | Schedule::Rates { .. })
+    }
+
+    /// When the phase ends.
+    pub fn stop_at(&self) -> Instant {
+        self.stop_at
+    }
+
     /// Whether the client may wait between a reply and its next request.
     pub fn rests(&self) -> bool {
         !matches!(self.schedule, Schedule::Unpaced)
@@ -124,19 +134,18 @@ impl Pace {
 
     /// Awaits the outcome of a request until the end of [`Window::replies_until`], so that a reply that never comes is a failure of
     /// that request, and those that were due meanwhile are unsent.
-    pub async fn within<T>(&self, outcome: impl Future<Output = Result<T, String>>) -> Result<T, String> {
+    pub async fn within<T, E: From<String>>(
+        &self,
+        outcome: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, E> {
         match tokio::time::timeout_at(self.replies_until.into(), outcome).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(NO_REPLY.to_owned()),
+            Err(_) => Err(NO_REPLY.to_owned().into()),
         }
     }
 
-    /// Reports the requests that were due and not sent when the phase ended.
+    /// Reports the requests that were due by the end of the phase and were not sent, also if the client ended before.
     pub fn finish(mut self, recorder: &Recorder) {
-        if Instant::now() < self.stop_at {
-            // The client ended early, because of failures or because the work is done.
-            return;
-        }
         let mut unsent = 0;
         while unsent < UNSENT_MAX && self.next_due().is_some_and(|due| due < self.stop_at) {
             self.advance();
@@ -217,7 +226,7 @@ mod tests {
         let pace = Pace::new(&window, &Load::PerSec(100.0), 0, 1);
         let outcome = pace.within(std::future::pending::<Result<(), String>>()).await;
         assert_eq!(outcome, Err(NO_REPLY.to_owned()));
-        assert_eq!(pace.within(async { Ok(7) }).await, Ok(7));
+        assert_eq!(pace.within(async { Ok::<_, String>(7) }).await, Ok(7));
         let recorder = Recorder::new("send", window);
         pace.finish(&recorder);
         let (operation, _) = recorder.finish(Instant::now());

@@ -66,6 +66,8 @@ struct Inner {
     failures: BTreeMap<String, u64>,
     /// Requests that a schedule had, and that could not be sent before the end.
     unsent: u64,
+    /// Clients that ended before the phase.
+    ended_clients: u64,
     /// Times and failures of each stage.
     stages: Vec<(Histogram<u64>, u64)>,
     last_finish: Option<Instant>,
@@ -97,6 +99,7 @@ impl Recorder {
         let inner = Inner {
             micros: histogram(),
             unsent: 0,
+            ended_clients: 0,
             stages: (0..stages).map(|_| (histogram(), 0)).collect(),
             bytes: 0,
             failed: 0,
@@ -144,6 +147,16 @@ impl Recorder {
         self.lock().unsent += count;
     }
 
+    /// Counts a client that ended before the phase, because it had failures only.
+    pub fn record_ended_client(&self) {
+        self.lock().ended_clients += 1;
+    }
+
+    /// When no reply is awaited any more.
+    pub fn replies_until(&self) -> Instant {
+        self.window.replies_until
+    }
+
     fn stage_at(&self, at: Instant) -> Option<usize> {
         let secs = at.saturating_duration_since(self.window.measure_from).as_secs_f64();
         let segments = &self.ramp.as_ref()?.segments;
@@ -180,6 +193,7 @@ impl Recorder {
             failed: inner.failed,
             failures: inner.failures.clone(),
             unsent: inner.unsent,
+            ended_clients: inner.ended_clients,
             stages: self.ramp.as_ref().map_or_else(Vec::new, |ramp| summarize_stages(ramp, &inner.stages)),
             requests_per_sec: float(completed) / secs,
             reply_bytes_mean: (completed > 0).then(|| float(inner.bytes) / float(completed)),

@@ -8,7 +8,8 @@ use tokio::task::JoinSet;
 
 use super::budget::Budget;
 use super::missed::{self, MissedMail};
-use crate::client::{Account, Api};
+use super::tasks::FailureLimit;
+use crate::client::{Account, Api, Failure};
 use crate::error::LoadError;
 use crate::http::encode_form;
 use crate::pace::{Load, Pace};
@@ -52,7 +53,8 @@ impl BackgroundWork {
             BackgroundPlan::Login { concurrent, per_sec } => {
                 let mut people = Vec::new();
                 for number in stage.everyone().into_iter().cycle().take(*concurrent as usize) {
-                    people.push((Api::open(&stage.target).await?, stage.password(number)?));
+                    let password = stage.password(number)?;
+                    people.push((Api::open(&stage.target).await?.measured(), password));
                 }
                 Work::Login { people, per_sec: *per_sec }
             }
@@ -88,6 +90,7 @@ impl BackgroundWork {
         if let Work::MissedMail(work) = self.work {
             return missed::run(work, (self.api, self.owner), window, recorder).await;
         }
+        self.api = self.api.measured();
         let outcome = match self.work {
             Work::Login { .. } | Work::MissedMail(_) => Ok(()),
             Work::Move { from, to, target, pause } => {
@@ -166,16 +169,15 @@ async fn log_in(people: Vec<(Api, (String, String))>, load: &Load, window: Windo
         let recorder = recorder.clone();
         let mut pace = Pace::new(&window, load, index, count);
         crowd.spawn(async move {
+            let mut failures_in_a_row = FailureLimit::of(&pace);
             while let Some(started) = pace.wait().await {
                 let logged_in = async {
-                    api.login_by_password(&address, &password).await.map_err(|error| error.to_string())
+                    let outcome = api.login_by_password(&address, &password).await;
+                    outcome.map(|()| 0).map_err(Failure::from)
                 };
-                match pace.within(logged_in).await {
-                    Ok(()) => recorder.record_success(started, 0),
-                    Err(reason) => {
-                        recorder.record_failure(&reason.chars().take(100).collect::<String>());
-                        break;
-                    }
+                let outcome = pace.within(logged_in).await;
+                if !failures_in_a_row.record(&recorder, started, outcome).await {
+                    break;
                 }
             }
             pace.finish(&recorder);

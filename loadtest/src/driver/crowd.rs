@@ -91,11 +91,11 @@ async fn ask_and_read(target: Arc<Target>, request: Vec<u8>, asked: Arc<Recorder
     let started = Instant::now();
     let outcome = match Connection::open(&target).await {
         Ok(mut connection) => call(&mut connection, &request, false).await,
-        Err(error) => Err(error.code()),
+        Err(error) => Err(error.into()),
     };
     match outcome {
         Ok(bytes) => asked.record_success(started, bytes),
-        Err(reason) => asked.record_failure(&reason),
+        Err(failure) => asked.record_failure(&failure.name),
     }
 }
 

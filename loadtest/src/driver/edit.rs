@@ -32,7 +32,7 @@ pub async fn run(
     for (seed, account) in (1..).zip(&accounts) {
         let mut sender =
             Sender::open(&stage.target, account, &ids, step.topics, writer.clone(), seed).await?;
-        let sent = sender.send(Instant::now()).await;
+        let sent = sender.send_waiting().await;
         let sent = sent.map_err(|reason| LoadError::Server(format!("no message to edit: {reason}")))?;
         let id = sent.message.id;
         editors.push(Editor::open(&stage.target, account, id, (step, seed), writer.clone()).await?);
@@ -87,7 +87,7 @@ impl Editor {
     }
 
     async fn run(mut self, mut pace: Pace, edits: Arc<Recorder>, moves: Arc<Recorder>) {
-        let mut failures_in_a_row = FailureLimit::default();
+        let mut failures_in_a_row = FailureLimit::of(&pace);
         let (mut edited, mut moved) = (0, 0);
         while let Some(started) = pace.wait().await {
             let is_move = edited == self.edits;
@@ -108,7 +108,7 @@ impl Editor {
             let outcome = pace.within(call(&mut self.connection, &self.request, true)).await;
             let recorder = if is_move { &moves } else { &edits };
             if !failures_in_a_row.record(recorder, started, outcome).await {
-                return;
+                break;
             }
         }
         pace.finish(&edits);

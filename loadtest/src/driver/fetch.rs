@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::get::is_success;
 use super::tasks::{ClientTasks, FailureLimit};
-use crate::client::{Account, Api, failure_name};
+use crate::client::{Account, Api, Failure};
 use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
 use crate::outcome::PhaseResult;
@@ -178,21 +178,21 @@ impl Fetcher {
 
     /// Fetches until the phase ends.
     pub async fn run(mut self, mut pace: Pace, recorder: Arc<Recorder>) {
-        let mut failures_in_a_row = FailureLimit::default();
+        let mut failures_in_a_row = FailureLimit::of(&pace);
         while let Some(started) = pace.wait().await {
             if !failures_in_a_row.record(&recorder, started, pace.within(self.fetch()).await).await {
-                return;
+                break;
             }
         }
         pace.finish(&recorder);
     }
 
-    async fn fetch(&mut self) -> Result<usize, String> {
+    async fn fetch(&mut self) -> Result<usize, Failure> {
         let (channel_id, below) = self.choose();
         self.fetched += 1;
-        let reply = self.connection.exchange_rested(&self.request).await.map_err(|error| error.code())?;
+        let reply = self.connection.exchange_rested(&self.request).await?;
         if reply.status != 200 || !is_success(reply.body) {
-            return Err(failure_name(reply.status, reply.body));
+            return Err(Failure::of(&reply));
         }
         let bytes = reply.body.len();
         if self.fetched % CHECK_EVERY == 1 {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde::Deserialize;
 
 use super::tasks::{ClientTasks, FailureLimit};
-use crate::client::{Account, failure_name};
+use crate::client::{Account, Failure};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, bodiless_request};
 use crate::outcome::PhaseResult;
@@ -87,18 +87,22 @@ pub(super) async fn repeat(
     mut pace: Pace,
     recorder: Arc<Recorder>,
 ) {
-    let mut failures_in_a_row = FailureLimit::default();
+    let mut failures_in_a_row = FailureLimit::of(&pace);
     while let Some(started) = pace.wait().await {
         let outcome = pace.within(call(&mut connection, &request, pace.rests())).await;
         if !failures_in_a_row.record(&recorder, started, outcome).await {
-            return;
+            break;
         }
     }
     pace.finish(&recorder);
 }
 
 /// One request of any method; returns the bytes of its reply. `rested`: the connection may have been idle for long.
-pub(super) async fn call(connection: &mut Connection, request: &[u8], rested: bool) -> Result<usize, String> {
+pub(super) async fn call(
+    connection: &mut Connection,
+    request: &[u8],
+    rested: bool,
+) -> Result<usize, Failure> {
     // The check whether a rested connection is still open would be a tenth of the client's CPU time.
     let exchanged = match rested {
         true => connection.exchange_rested(request).await,
@@ -106,8 +110,8 @@ pub(super) async fn call(connection: &mut Connection, request: &[u8], rested: bo
     };
     match exchanged {
         Ok(reply) if reply.status == 200 && is_success(reply.body) => Ok(reply.body.len()),
-        Ok(reply) => Err(failure_name(reply.status, reply.body)),
-        Err(error) => Err(error.code()),
+        Ok(reply) => Err(Failure::of(&reply)),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -109,7 +109,7 @@ async fn send_one(
     let writer = Arc::new(Writer::new(epoch, [200, 200]));
     let mut sender = Sender::open(&stage.target, &accounts[0], &[channel.id], 1, writer, 1).await?;
     let acknowledged = sender
-        .send(Instant::now())
+        .send_waiting()
         .await
         .map_err(|reason| LoadError::Server(format!("the message was not sent: {reason}")))?;
     sent.add(&acknowledged);

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::arrivals::{Arrival, Arrivals};
 use super::send::Messages;
 use super::tasks::FailureLimit;
-use crate::client::{Account, Api, failure_name};
+use crate::client::{Account, Api, Failure};
 use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
 use crate::outcome::Delivery;
@@ -136,17 +136,21 @@ impl Receiver {
 
     /// Polls until stopped; returns itself for the evaluation.
     pub async fn run(mut self, mut reception: Reception) -> Self {
-        let mut failures_in_a_row = FailureLimit::default();
+        let mut failures_in_a_row = FailureLimit::of_receiver(reception.recorder.replies_until());
         let mut stop = reception.stop.clone();
         loop {
             tokio::select! {
                 () = stopped(&mut stop) => return self.end_queue(&reception.ending).await,
                 outcome = self.poll_once(&mut reception) => match outcome {
                     Ok(()) => failures_in_a_row.good(),
-                    Err(reason) => {
-                        reception.recorder.record_failure(&reason);
+                    Err(failure) => {
+                        reception.recorder.record_failure(&failure.name);
+                        let goes_on = tokio::select! {
+                            () = stopped(&mut stop) => true,
+                            goes_on = failures_in_a_row.pause(&failure) => goes_on,
+                        };
                         // A deleted queue cannot be restored, and neither can its events.
-                        if reason.contains("BAD_EVENT_QUEUE_ID") || !failures_in_a_row.pause().await {
+                        if failure.name.contains("BAD_EVENT_QUEUE_ID") || !goes_on {
                             self.ended_early = true;
                             return self;
                         }
@@ -163,7 +167,7 @@ impl Receiver {
         self
     }
 
-    async fn poll_once(&mut self, reception: &mut Reception) -> Result<(), String> {
+    async fn poll_once(&mut self, reception: &mut Reception) -> Result<(), Failure> {
         self.poll.fill(&mut self.request, self.last_event_id);
         let exchanged = if self.pause.is_zero() {
             self.connection.exchange(&self.request).await
@@ -172,14 +176,13 @@ impl Receiver {
             self.next_pause = self.pause;
             self.connection.exchange_rested(&self.request).await
         };
-        let reply = exchanged.map_err(|error| error.code())?;
+        let reply = exchanged?;
         let now = Instant::now();
         if reply.status != 200 {
-            return Err(failure_name(reply.status, reply.body));
+            return Err(Failure::of(&reply));
         }
         let bytes = reply.body.len();
-        let parsed: EventsReply =
-            serde_json::from_slice(reply.body).map_err(|_| "malformed events".to_owned())?;
+        let parsed: EventsReply = serde_json::from_slice(reply.body).map_err(|_| "malformed events")?;
         for event in &parsed.events {
             if event.id <= self.last_event_id {
                 self.duplicates += 1;

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::get::{call, is_success};
 use super::tasks::{ClientTasks, FailureLimit};
-use crate::client::{Account, failure_name};
+use crate::client::{Account, Failure};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template, bodiless_request, encode_form};
 use crate::outcome::PhaseResult;
@@ -67,40 +67,39 @@ impl Registrar {
     }
 
     async fn run(mut self, mut pace: Pace, registers: Arc<Recorder>, ends: Arc<Recorder>) {
-        let mut failures_in_a_row = FailureLimit::default();
+        let mut failures_in_a_row = FailureLimit::of(&pace);
         while let Some(started) = pace.wait().await {
             let queue = match pace.within(self.register()).await {
                 Ok((queue, bytes)) => {
                     registers.record_success(started, bytes);
                     queue
                 }
-                Err(reason) => {
-                    registers.record_failure(&reason);
-                    if failures_in_a_row.pause().await {
+                Err(failure) => {
+                    if failures_in_a_row.record_failure(&registers, &failure).await {
                         continue;
                     }
-                    return;
+                    break;
                 }
             };
             let began = Instant::now();
             let ended = pace.within(self.end(&queue)).await;
             if !failures_in_a_row.record(&ends, began, ended).await {
-                return;
+                break;
             }
         }
         pace.finish(&registers);
     }
 
-    async fn register(&mut self) -> Result<(String, usize), String> {
-        let reply = self.connection.exchange_rested(&self.request).await.map_err(|error| error.code())?;
+    async fn register(&mut self) -> Result<(String, usize), Failure> {
+        let reply = self.connection.exchange_rested(&self.request).await?;
         if reply.status != 200 || !is_success(reply.body) {
-            return Err(failure_name(reply.status, reply.body));
+            return Err(Failure::of(&reply));
         }
         let queue = find_queue(reply.body).ok_or("200 without queue_id")?;
         Ok((queue, reply.body.len()))
     }
 
-    async fn end(&mut self, queue: &str) -> Result<usize, String> {
+    async fn end(&mut self, queue: &str) -> Result<usize, Failure> {
         let path = format!("/api/v1/events?{}", encode_form(&[("queue_id", queue)]));
         let request = bodiless_request("DELETE", &self.target.host, &path, Some(&self.authorization));
         call(&mut self.connection, &request, false).await

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::background::BackgroundWork;
 use super::budget::Budget;
 use super::tasks::{ClientTasks, FailureLimit};
-use crate::client::{Account, failure_name};
+use crate::client::{Account, Failure, RATE_LIMIT_WAIT_MAX};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template};
 use crate::outcome::PhaseResult;
@@ -199,7 +199,7 @@ impl Sender {
         budget: Arc<Budget>,
         sent: Arc<Sent>,
     ) {
-        let mut failures_in_a_row = FailureLimit::default();
+        let mut failures_in_a_row = FailureLimit::of(&pace);
         while let Some(started) = pace.wait().await {
             if !budget.take() {
                 return;
@@ -210,11 +210,10 @@ impl Sender {
                     sent.add(&acknowledged);
                     failures_in_a_row.good();
                 }
-                Err(reason) => {
-                    recorder.record_failure(&reason);
+                Err(failure) => {
                     budget.give_back();
-                    if !failures_in_a_row.pause().await {
-                        return;
+                    if !failures_in_a_row.record_failure(&recorder, &failure).await {
+                        break;
                     }
                 }
             }
@@ -222,8 +221,24 @@ impl Sender {
         pace.finish(&recorder);
     }
 
+    /// Sends one message outside of measured time. If the server limits the rate of requests, waits as long as it says, within
+    /// bounds.
+    pub async fn send_waiting(&mut self) -> Result<Acknowledgement, String> {
+        let begun = Instant::now();
+        loop {
+            let failure = match self.send(Instant::now()).await {
+                Ok(acknowledged) => return Ok(acknowledged),
+                Err(failure) => failure,
+            };
+            match failure.retry_after {
+                Some(wait) if begun.elapsed() + wait < RATE_LIMIT_WAIT_MAX => tokio::time::sleep(wait).await,
+                Some(_) | None => return Err(failure.name),
+            }
+        }
+    }
+
     /// Sends one message.
-    pub async fn send(&mut self, started: Instant) -> Result<Acknowledgement, String> {
+    pub async fn send(&mut self, started: Instant) -> Result<Acknowledgement, Failure> {
         let place = usize::try_from(self.random.below(self.places.len() as u64)).unwrap_or(0);
         let (channel_id, prefix) = &self.places[place];
         self.body.clear();
@@ -233,9 +248,9 @@ impl Sender {
         let content = self.writer.push_content(&mut self.body, &mut self.random, started);
         self.template.fill(&mut self.request, &self.body);
         // A slow sender is idle for longer than the server keeps connections open.
-        let reply = self.connection.exchange_rested(&self.request).await.map_err(|error| error.code())?;
+        let reply = self.connection.exchange_rested(&self.request).await?;
         if reply.status != 200 {
-            return Err(failure_name(reply.status, reply.body));
+            return Err(Failure::of(&reply));
         }
         match serde_json::from_slice::<SendReply>(reply.body) {
             Ok(SendReply { result: "success", id: Some(id) }) => Ok(Acknowledgement {
@@ -243,7 +258,7 @@ impl Sender {
                 message: Message { id, content },
                 bytes: reply.body.len(),
             }),
-            _ => Err("200 without success and id".to_owned()),
+            _ => Err("200 without success and id".into()),
         }
     }
 }

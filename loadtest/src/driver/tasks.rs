@@ -6,16 +6,22 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use super::meter::Meter;
+use crate::client::Failure;
 use crate::outcome::{Operation, PhaseResult};
+use crate::pace::Pace;
 use crate::recorder::{Recorder, Window};
 use crate::report::progress::PhaseLine;
 
 /// How long clients may take to end once they no longer await a reply.
 const END_WAIT: Duration = Duration::from_secs(5);
 const TICK: Duration = Duration::from_millis(200);
-/// A client stops after this many consecutive failures.
-const FAILURES_IN_A_ROW_MAX: u32 = 100;
+/// A client ends after this time without anything but failures.
+const FAILURES_MAX: Duration = Duration::from_secs(60);
+/// The pause after a failure, which doubles with each further one up to the maximum.
 const FAILURE_PAUSE: Duration = Duration::from_millis(10);
+const FAILURE_PAUSE_MAX: Duration = Duration::from_secs(1);
+/// Every pause after a failure of a client with a rate.
+const RATED_PAUSE: Duration = Duration::from_millis(1);
 
 /// The client tasks of a phase.
 #[derive(Debug)]
@@ -83,20 +89,44 @@ impl ClientTasks {
     }
 }
 
-/// Consecutive failures of a client: a pause after each, so that an unreachable server is not flooded.
-#[derive(Debug, Default)]
+/// Consecutive failures of a client. After each it pauses, so that a server that cannot be reached is not flooded, or as long
+/// as the server asks for; after a minute of failures alone it ends.
+#[derive(Debug)]
 pub struct FailureLimit {
-    failures: u32,
+    /// When the phase ends, and any pause with it.
+    end: Instant,
+    /// The first pause, the next one, and the longest.
+    first: Duration,
+    pause: Duration,
+    longest: Duration,
+    since: Option<Instant>,
 }
 
 impl FailureLimit {
-    /// Records a reply of this many bytes, or a failure by name, and pauses after a failure; `false` when the client should
-    /// stop.
+    /// For a client of this pace.
+    pub fn of(pace: &Pace) -> Self {
+        match pace.has_rate() {
+            // The rate bounds the requests, and a long pause would count as a delay of the server.
+            true => Self::new(pace.stop_at(), RATED_PAUSE, RATED_PAUSE),
+            false => Self::new(pace.stop_at(), FAILURE_PAUSE, FAILURE_PAUSE_MAX),
+        }
+    }
+
+    /// For an event receiver, whose polls depend on replies, until then.
+    pub fn of_receiver(end: Instant) -> Self {
+        Self::new(end, FAILURE_PAUSE, FAILURE_PAUSE_MAX)
+    }
+
+    fn new(end: Instant, first: Duration, longest: Duration) -> Self {
+        Self { end, first, pause: first, longest, since: None }
+    }
+
+    /// Records a reply of this many bytes, or a failure, and pauses after a failure; `false` when the client must end.
     pub async fn record(
         &mut self,
         recorder: &Recorder,
         started: Instant,
-        outcome: Result<usize, String>,
+        outcome: Result<usize, Failure>,
     ) -> bool {
         match outcome {
             Ok(bytes) => {
@@ -104,22 +134,60 @@ impl FailureLimit {
                 self.good();
                 true
             }
-            Err(reason) => {
-                recorder.record_failure(&reason);
-                self.pause().await
-            }
+            Err(failure) => self.record_failure(recorder, &failure).await,
         }
     }
 
-    /// Resets the count.
-    pub fn good(&mut self) {
-        self.failures = 0;
+    /// Records a failure and pauses; `false` when the client must end, which is recorded, too.
+    pub async fn record_failure(&mut self, recorder: &Recorder, failure: &Failure) -> bool {
+        recorder.record_failure(&failure.name);
+        let goes_on = self.pause(failure).await;
+        if !goes_on {
+            recorder.record_ended_client();
+        }
+        goes_on
     }
 
-    /// Pauses; `false` when the client should stop.
-    pub async fn pause(&mut self) -> bool {
-        self.failures += 1;
-        tokio::time::sleep(FAILURE_PAUSE).await;
-        self.failures < FAILURES_IN_A_ROW_MAX
+    /// Forgets the failures.
+    pub fn good(&mut self) {
+        (self.since, self.pause) = (None, self.first);
+    }
+
+    /// Pauses; `false` when the client must end.
+    pub async fn pause(&mut self, failure: &Failure) -> bool {
+        let now = Instant::now();
+        if let Some(wait) = failure.retry_after {
+            // A server that says when to ask again has not failed.
+            self.good();
+            let until = (now + wait).min(self.end).max(now + FAILURE_PAUSE);
+            tokio::time::sleep_until(until.into()).await;
+            return true;
+        }
+        let since = *self.since.get_or_insert(now);
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(self.longest);
+        since.elapsed() < FAILURES_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pace::Load;
+
+    #[tokio::test]
+    async fn client_ends_after_a_minute_of_failures_and_waits_when_it_is_asked_to() {
+        let window = Window::starting_now(0.0, 0.05);
+        let recorder = Recorder::new("get", window);
+        let mut limit = FailureLimit::of(&Pace::new(&window, &Load::Unpaced, 0, 1));
+        assert!(limit.record_failure(&recorder, &"500".into()).await);
+        limit.since = Instant::now().checked_sub(FAILURES_MAX);
+        let limited = Failure { name: "429".to_owned(), retry_after: Some(Duration::from_secs(3_600)) };
+        assert!(limit.record_failure(&recorder, &limited).await, "the server is there");
+        assert!(Instant::now() >= window.stop_at, "it waited, but not beyond the end of the phase");
+        limit.since = Instant::now().checked_sub(FAILURES_MAX);
+        assert!(!limit.record(&recorder, Instant::now(), Err("500".into())).await);
+        let (operation, _) = recorder.finish(Instant::now());
+        assert_eq!((operation.failed, operation.ended_clients), (3, 1));
     }
 }

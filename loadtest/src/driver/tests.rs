@@ -76,6 +76,39 @@ async fn refused_sends_are_counted_by_code() {
     assert_eq!(send.failures["429 RATE_LIMIT_HIT"], send.failed);
 }
 
+/// 250 sends in a second to a server with these faults.
+async fn send_at_a_rate(faults: Faults) -> crate::outcome::Operation {
+    let target = fake::start(faults);
+    let phases = serde_json::json!([{"name": "send", "secs": 1, "step": {
+        "do": "send", "clients": 1, "channel": "load all", "chars": [24, 80], "topics": 2, "rate_per_sec": 250
+    }}]);
+    run_with(&target, 0, phases).await.swap_remove(0).operations.swap_remove(0)
+}
+
+#[tokio::test]
+async fn phase_goes_on_after_failures() {
+    let send = send_at_a_rate(Faults { break_sends: 120, ..Faults::default() }).await;
+    assert_eq!(send.completed + send.failed + send.unsent, 250, "{send:?}");
+    assert_eq!((send.failures["500 INTERNAL"], send.failed, send.ended_clients), (120, 120, 0), "{send:?}");
+}
+
+#[tokio::test]
+async fn client_above_the_rate_limit_waits_and_what_was_due_is_unsent() {
+    let send = send_at_a_rate(Faults { limit_sends: 1_000, ..Faults::default() }).await;
+    assert_eq!(send.completed + send.failed + send.unsent, 250, "{send:?}");
+    assert!(send.failures["429 RATE_LIMIT_HIT"] == send.failed && send.failed <= 50, "20 ms each: {send:?}");
+    assert_eq!(send.completed, 10);
+}
+
+#[tokio::test]
+async fn fill_waits_for_a_server_that_limits_the_rate() {
+    let target = fake::start(Faults { limit_sends: 450, ..Faults::default() });
+    let phases = serde_json::json!([{"name": "fetch", "secs": 0.1, "step": {
+        "do": "fetch", "clients": 1, "channel": "load all", "anchor": "newest", "num_before": 20
+    }}]);
+    assert_eq!(run_with(&target, 30, phases).await[0].failed(), 0);
+}
+
 #[tokio::test]
 async fn phase_without_a_good_reply_has_no_times_and_no_cpu_time_for_each() {
     let target = fake::start(Faults { refuse_every: 1, ..Faults::default() });

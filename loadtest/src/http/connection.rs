@@ -1,6 +1,8 @@
 //! A persistent connection. It owns its read buffer and replies borrow from it, so that a request in the steady state
 //! costs one write, one read and no allocation.
 
+use std::time::Duration;
+
 use super::HttpError;
 use super::parse::{Framing, Head, find_chunks_end, join_chunks, parse_head};
 use super::stream::Stream;
@@ -15,6 +17,8 @@ const REPLY_BYTES_MAX: usize = 64 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Reply<'a> {
     pub status: u16,
+    /// How long the server asks to wait before the next request, by its header; with status 429.
+    pub retry_after: Option<Duration>,
     pub body: &'a [u8],
 }
 
@@ -50,8 +54,8 @@ impl Connection {
         self.closing = true;
         self.filled = 0;
         self.stream.write_all(request).await?;
-        let (status, body) = self.read_reply().await?;
-        Ok(Reply { status, body: &self.buffer[body] })
+        let (head, body) = self.read_reply().await?;
+        Ok(Reply { status: head.status, retry_after: head.retry_after, body: &self.buffer[body] })
     }
 
     /// Like `exchange`, for connections with idle time between requests: the server may have closed them.
@@ -76,13 +80,13 @@ impl Connection {
         Ok(())
     }
 
-    async fn read_reply(&mut self) -> Result<(u16, std::ops::Range<usize>), HttpError> {
+    async fn read_reply(&mut self) -> Result<(Head, std::ops::Range<usize>), HttpError> {
         let head = self.read_head().await?;
         let start = head.length;
-        let length = match head.framing {
+        let length = match &head.framing {
             Framing::Length(length) => {
-                self.read_until(start.saturating_add(length)).await?;
-                length
+                self.read_until(start.saturating_add(*length)).await?;
+                *length
             }
             Framing::Chunked => {
                 let end = self.read_chunks(start).await?;
@@ -90,7 +94,7 @@ impl Connection {
             }
         };
         self.closing = head.closes;
-        Ok((head.status, start..start + length))
+        Ok((head, start..start + length))
     }
 
     async fn read_head(&mut self) -> Result<Head, HttpError> {
@@ -142,8 +146,6 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 

@@ -9,7 +9,8 @@ mod stream;
 mod target;
 mod tls_error;
 
-pub use connection::Connection;
+pub use connection::{Connection, Reply};
+pub use parse::parse_retry_after;
 pub use request::{NumberedGet, Template, basic_authorization, bodiless_request, encode_form};
 pub use target::{Target, TargetPolicy};
 

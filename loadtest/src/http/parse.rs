@@ -1,9 +1,13 @@
 //! Parses as little of a reply as a load generator needs: status, body length, and whether the connection stays open.
 //! Bodies are framed by `Content-Length` or chunked; a body that ends with the connection is an error.
 
+use std::time::Duration;
+
 use super::HttpError;
 
 const HEADERS_MAX: usize = 64;
+/// Longest time that a server may ask to wait, in seconds: a day.
+const RETRY_AFTER_MAX: f64 = 86_400.0;
 
 /// The head of a reply.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,6 +18,8 @@ pub struct Head {
     pub framing: Framing,
     /// The server will close the connection after this reply.
     pub closes: bool,
+    /// How long the server asks to wait before the next request; read only with status 429.
+    pub retry_after: Option<Duration>,
 }
 
 /// How the length of a body is determined.
@@ -32,6 +38,7 @@ pub fn parse_head(bytes: &[u8]) -> Result<Option<Head>, HttpError> {
     let status = response.code.unwrap_or(0);
     let mut framing = None;
     let mut closes = response.version == Some(0);
+    let mut retry_after = None;
     for header in response.headers.iter() {
         if header.name.eq_ignore_ascii_case("content-length") {
             framing = framing.or(Some(Framing::Length(parse_length(header.value)?)));
@@ -41,6 +48,9 @@ pub fn parse_head(bytes: &[u8]) -> Result<Option<Head>, HttpError> {
             }
         } else if header.name.eq_ignore_ascii_case("connection") {
             closes = header.value.eq_ignore_ascii_case(b"close");
+        } else if status == 429 && header.name.eq_ignore_ascii_case("retry-after") {
+            let secs = std::str::from_utf8(header.value).ok().and_then(|text| text.trim().parse().ok());
+            retry_after = secs.and_then(parse_retry_after);
         }
     }
     let bodiless = matches!(status, 100..=199 | 204 | 304);
@@ -49,7 +59,12 @@ pub fn parse_head(bytes: &[u8]) -> Result<Option<Head>, HttpError> {
         Some(framing) => framing,
         None => return Err(HttpError::Malformed("the body has no stated length".to_owned())),
     };
-    Ok(Some(Head { length, status, framing, closes }))
+    Ok(Some(Head { length, status, framing, closes, retry_after }))
+}
+
+/// A time to wait in seconds; none that is negative or longer than a day.
+pub fn parse_retry_after(secs: f64) -> Option<Duration> {
+    (0.0..=RETRY_AFTER_MAX).contains(&secs).then(|| Duration::from_secs_f64(secs))
 }
 
 fn parse_length(value: &[u8]) -> Result<usize, HttpError> {
@@ -116,10 +131,22 @@ mod tests {
     fn a_head_gives_status_and_length() {
         let bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\nX: y\r\n\r\nhello";
         let head = parse_head(bytes).unwrap().unwrap();
-        assert_eq!(
-            head,
-            Head { length: bytes.len() - 5, status: 200, framing: Framing::Length(12), closes: false }
-        );
+        let (length, framing) = (bytes.len() - 5, Framing::Length(12));
+        assert_eq!(head, Head { length, status: 200, framing, closes: false, retry_after: None });
+    }
+
+    #[test]
+    fn a_server_can_ask_to_wait() {
+        let waits = |status: u16, value: &str| {
+            let head = format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\nRetry-After: {value}\r\n\r\n");
+            parse_head(head.as_bytes()).unwrap().unwrap().retry_after
+        };
+        assert_eq!(waits(429, "5"), Some(Duration::from_secs(5)));
+        assert_eq!(waits(429, "0.25"), Some(Duration::from_millis(250)));
+        for other in ["-1", "1e9", "NaN", "Wed, 21 Oct 2026 07:28:00 GMT"] {
+            assert_eq!(waits(429, other), None, "{other}");
+        }
+        assert_eq!(waits(200, "5"), None);
     }
 
     #[test]

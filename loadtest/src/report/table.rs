@@ -90,7 +90,7 @@ pub fn notes(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
     lines
 }
 
-/// Why requests failed, and which were not sent.
+/// Why requests failed, which were not sent, and which clients ended early.
 pub fn failures(phase: &PhaseResult) -> Vec<String> {
     let mut lines = Vec::new();
     for operation in &phase.operations {
@@ -99,6 +99,12 @@ pub fn failures(phase: &PhaseResult) -> Vec<String> {
             lines.push(format!(
                 "not sent: {} {} requests of the rate were due and could not be sent before the end",
                 operation.unsent, operation.name
+            ));
+        }
+        if operation.ended_clients > 0 {
+            lines.push(format!(
+                "ended early: {} clients of {} had failures only for a minute, so the load was less from then on",
+                operation.ended_clients, operation.name
             ));
         }
     }
