@@ -129,12 +129,17 @@ pub fn is_success(body: &[u8]) -> bool {
     contains(first) || contains(last) || is_outside()
 }
 
-/// Whether some bytes of a JSON text have the field, with or without white space around its colon.
+/// Whether some bytes of a JSON text have the field of a success.
 fn contains(bytes: &[u8]) -> bool {
-    let mut ends = bytes.windows(RESULT.len()).enumerate().filter(|(_, window)| *window == RESULT);
-    ends.any(|(start, _)| {
-        let value = bytes[start + RESULT.len()..].trim_ascii_start().strip_prefix(b":");
-        value.is_some_and(|value| value.trim_ascii_start().starts_with(br#""success""#))
+    values_of(bytes, RESULT).any(|value| value.starts_with(br#""success""#))
+}
+
+/// What follows each occurrence of a field, its name given with quotes, in a JSON text with or without white space around colons.
+pub(super) fn values_of<'a>(bytes: &'a [u8], field: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+    let found = bytes.windows(field.len()).enumerate().filter(move |(_, window)| *window == field);
+    found.filter_map(move |(start, _)| {
+        let value = bytes[start + field.len()..].trim_ascii_start().strip_prefix(b":")?;
+        Some(value.trim_ascii_start())
     })
 }
 

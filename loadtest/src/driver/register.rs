@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::get::{call, is_success};
+use super::get::{call, is_success, values_of};
 use super::tasks::{ClientTasks, FailureLimit};
 use crate::client::{Account, Failure};
 use crate::error::LoadError;
@@ -15,7 +15,7 @@ use crate::recorder::{Recorder, Window};
 use crate::scenario::{Phase, RegisterStep};
 use crate::setup::Stage;
 
-const QUEUE_FIELD: &[u8] = br#""queue_id":""#;
+const QUEUE_FIELD: &[u8] = br#""queue_id""#;
 
 /// Runs a `register` phase.
 pub async fn run(
@@ -108,10 +108,11 @@ impl Registrar {
 
 /// The id of the queue, without parsing a reply of up to some megabytes.
 fn find_queue(body: &[u8]) -> Option<String> {
-    let at = body.windows(QUEUE_FIELD.len()).position(|window| window == QUEUE_FIELD)?;
-    let rest = &body[at + QUEUE_FIELD.len()..];
-    let end = rest.iter().position(|byte| *byte == b'"')?;
-    String::from_utf8(rest[..end].to_vec()).ok()
+    values_of(body, QUEUE_FIELD).find_map(|value| {
+        let rest = value.strip_prefix(b"\"")?;
+        let end = rest.iter().position(|byte| *byte == b'"')?;
+        String::from_utf8(rest[..end].to_vec()).ok()
+    })
 }
 
 #[cfg(test)]
@@ -123,6 +124,8 @@ mod tests {
         let body =
             br#"{"result":"success","msg":"","max_message_id":7,"queue_id":"1:2/x","last_event_id":-1}"#;
         assert_eq!(find_queue(body).as_deref(), Some("1:2/x"));
+        assert_eq!(find_queue(b"{\"queue_id\" : \"1:2/x\"}").as_deref(), Some("1:2/x"));
+        assert_eq!(find_queue(br#"{"about": "queue_id", "queue_id": "q"}"#).as_deref(), Some("q"));
         assert_eq!(find_queue(b"{}"), None);
     }
 }
