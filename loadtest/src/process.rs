@@ -16,6 +16,8 @@ const STOP_WAIT: Duration = Duration::from_secs(30);
 /// How long a server may take to end when a run is interrupted, before it is killed.
 const DROP_WAIT: Duration = Duration::from_secs(10);
 const DROP_POLL: Duration = Duration::from_millis(20);
+/// Open files besides the connections of clients.
+const OTHER_FILES: u64 = 512;
 /// Interval of the requests that check whether a starting server answers.
 const READY_POLL: Duration = Duration::from_millis(1);
 
@@ -50,8 +52,10 @@ pub fn parse_pid(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Raises this process's limit of open files to the hard limit, and warns if that is less than `wanted`.
-pub fn raise_open_files(wanted: u64) -> Result<(), LoadError> {
+/// Raises this process's limit of open files to the hard limit where it is less than needed for so many connections. Fails if the
+/// hard limit is less, too.
+pub fn raise_open_files(connections: u64) -> Result<(), LoadError> {
+    let wanted = connections + OTHER_FILES;
     let limit = getrlimit(Resource::Nofile);
     if limit.current.is_none_or(|current| current >= wanted) {
         return Ok(());
@@ -62,7 +66,7 @@ pub fn raise_open_files(wanted: u64) -> Result<(), LoadError> {
     if set.is_err() || target < wanted {
         return Err(LoadError::Usage(format!(
             "this scenario needs {wanted} open files, and the limit is {target}: raise it \
-             (`ulimit -n {wanted}`, or the hard limit in /etc/security/limits.conf) or lower the number of polls"
+             (`ulimit -n {wanted}`, or the hard limit in /etc/security/limits.conf) or lower the number of clients"
         )));
     }
     Ok(())

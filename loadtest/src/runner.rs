@@ -7,11 +7,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::baseline::{Needs, Rounds, held};
 use crate::cli::{BaselineArgs, ExportArgs, RunArgs, StartArgs};
-use crate::driver;
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
 use crate::outcome::{FORMAT, RunResult};
-use crate::process::data_folder;
+use crate::process::{data_folder, raise_open_files};
 use crate::scenario::included::INCLUDED;
 use crate::scenario::{Scenario, Step};
 use crate::session::{ScenarioRun, Session};
@@ -99,6 +98,7 @@ pub async fn start(args: StartArgs) -> Result<bool, LoadError> {
 
 /// Measures the baselines and prints them.
 pub async fn baseline(args: BaselineArgs) -> Result<(), LoadError> {
+    raise_open_files(u64::from(args.clients.max(args.held)))?;
     let folder = disk_dir(args.disk_dir, None);
     let needs = Needs { get_clients: args.clients, post_clients: args.clients, disk: true };
     let mut rounds = Rounds::default();
@@ -108,7 +108,6 @@ pub async fn baseline(args: BaselineArgs) -> Result<(), LoadError> {
     println!("{}", report::table::render_machine(&machine::describe(String::new())));
     println!("{}", report::table::render_baselines(&rounds.summarize(needs, &folder)));
     if args.held > 0 {
-        crate::process::raise_open_files(u64::from(args.held) + driver::fanout::OTHER_FILES)?;
         let held = held::measure(args.held, BASELINE_HOLD).await?;
         println!(
             "bare actix-web, {} held requests: {:.1} KB each, last answered after {:.0} ms",

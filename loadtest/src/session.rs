@@ -13,7 +13,7 @@ use crate::error::LoadError;
 use crate::http::{HttpError, Target};
 use crate::organizations;
 use crate::outcome::{Baselines, CounterChange, PhaseResult, ScenarioResult, Verdict};
-use crate::process::{Spawned, check_address_free, leaves_sync_out};
+use crate::process::{Spawned, check_address_free, leaves_sync_out, raise_open_files};
 use crate::scenario::{Phase, Scenario, Step};
 use crate::setup::{People, Stage, usable};
 use crate::units;
@@ -171,6 +171,8 @@ impl Session {
     ) -> Result<(), LoadError> {
         let pid = spawned.as_ref().map(Spawned::pid).or(self.server_pid);
         let mut api = Api::open(&self.target).await.map_err(without_server)?;
+        // Before the baselines, which have as many clients.
+        raise_open_files(scenario.connections())?;
         let settings = api.get_ok(READY_PATH, None).await?;
         progress.version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
         let mut stages = self.prepare(scenario, &mut api).await?;

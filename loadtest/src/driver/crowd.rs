@@ -12,7 +12,7 @@ use crate::error::LoadError;
 use crate::http::{Connection, HttpError, Target, Template, bodiless_request, encode_form};
 use crate::outcome::PhaseResult;
 use crate::pace::{Load, Pace};
-use crate::process::{raise_open_files, resident_bytes};
+use crate::process::resident_bytes;
 use crate::recorder::{Recorder, Window};
 use crate::scenario::{Asked, CrowdStep, Phase};
 use crate::setup::Stage;
@@ -22,8 +22,6 @@ use crate::units::megabytes;
 const OTHER_RATE: f64 = 50.0;
 /// Interval at which the server's memory is read.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
-/// Open files besides those of the crowd.
-const OTHER_FILES: u64 = 64;
 
 /// Runs a `crowd` phase.
 pub async fn run(
@@ -32,7 +30,6 @@ pub async fn run(
     step: &CrowdStep,
     server_pid: Option<u32>,
 ) -> Result<PhaseResult, LoadError> {
-    raise_open_files(u64::from(step.connections) + OTHER_FILES)?;
     let everyone = stage.everyone();
     let (other, crowd) = everyone.split_at(1.min(everyone.len()));
     let other = stage.accounts(other, 1).await?;

@@ -10,14 +10,10 @@ use super::tasks::ClientTasks;
 use crate::error::LoadError;
 use crate::outcome::PhaseResult;
 use crate::pace::{Load, Pace};
-use crate::process::raise_open_files;
 use crate::recorder::{Recorder, Window};
 use crate::scenario::{FanoutStep, Phase};
 use crate::setup::{Channel, Stage};
 use crate::text::Writer;
-
-/// Open files besides the receivers' connections.
-pub const OTHER_FILES: u64 = 512;
 
 /// Runs a `fanout` phase.
 pub async fn run(
@@ -26,8 +22,6 @@ pub async fn run(
     step: &FanoutStep,
     server_pid: Option<u32>,
 ) -> Result<PhaseResult, LoadError> {
-    let slow = step.slow.as_ref().map_or(0, |slow| slow.receivers);
-    raise_open_files(u64::from(step.receivers + slow) + OTHER_FILES)?;
     let channel = stage.channel(&step.channel)?;
     let followers = stage.accounts(&channel.members, step.receivers as usize).await?;
     let accounts = stage.accounts(&channel.members, step.senders as usize).await?;

@@ -4,14 +4,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::fanout::OTHER_FILES;
 use super::receive::{Receivers, open_receivers};
 use super::send::{Sender, Sent};
 use super::tasks::ClientTasks;
 use crate::baseline::held;
 use crate::error::LoadError;
 use crate::outcome::{Idle, PhaseResult};
-use crate::process::{raise_open_files, resident_bytes};
+use crate::process::resident_bytes;
 use crate::recorder::{Recorder, Window};
 use crate::scenario::IdleStep;
 use crate::setup::{Channel, Stage};
@@ -35,7 +34,6 @@ pub async fn run(
             "idle polls need --server-pid or --spawn, to read the memory".to_owned(),
         ));
     };
-    raise_open_files(u64::from(step.polls) + OTHER_FILES)?;
     let hold = SETTLE + Duration::from_secs_f64(step.hold_secs);
     let bare = held::measure(step.polls, hold).await?;
 

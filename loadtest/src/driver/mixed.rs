@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use super::background::BackgroundWork;
 use super::budget::Budget;
-use super::fanout::OTHER_FILES;
 use super::fetch::Fetcher;
 use super::get::repeat;
 use super::receive::{Receivers, open_receivers};
@@ -17,7 +16,6 @@ use crate::error::LoadError;
 use crate::http::{Connection, bodiless_request};
 use crate::outcome::PhaseResult;
 use crate::pace::{Load, Pace};
-use crate::process::raise_open_files;
 use crate::recorder::{Recorder, Window};
 use crate::scenario::{Activity, MixedStep, Phase};
 use crate::setup::Stage;
@@ -36,7 +34,6 @@ pub async fn run(
     server_pid: Option<u32>,
 ) -> Result<PhaseResult, LoadError> {
     let people = gather(stage).await?;
-    raise_open_files((people.len() * (step.each.len() + 1)) as u64 + OTHER_FILES)?;
     let polls = step.each.iter().any(|activity| matches!(activity, Activity::LongPoll));
     let followers = if polls { people.iter().map(follow).collect() } else { Vec::new() };
     let receivers = open_receivers(&stage.target, followers).await?;

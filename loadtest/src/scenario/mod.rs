@@ -166,6 +166,12 @@ impl Scenario {
         self.phases.iter().any(|phase| matches!(phase.step, Step::Start(_)))
     }
 
+    /// Connections that the clients of any phase have at the same time, at most.
+    pub fn connections(&self) -> u64 {
+        let of_phase = |phase: &Phase| phase.step.connections(self.users).max(of_fill(phase.fill.as_ref()));
+        self.phases.iter().map(of_phase).max().unwrap_or(0).max(of_fill(self.fill.as_ref()))
+    }
+
     /// Whether the description calls its sends durable, so that the server must sync them.
     pub fn says_durable(&self) -> bool {
         self.about.to_lowercase().contains("durable")
@@ -193,6 +199,10 @@ impl Scenario {
             }
         }
     }
+}
+
+fn of_fill(fill: Option<&FillPlan>) -> u64 {
+    fill.map_or(0, |fill| u64::from(fill.senders))
 }
 
 #[cfg(test)]

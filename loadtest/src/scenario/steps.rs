@@ -297,4 +297,40 @@ impl Step {
             Step::Start(_) => "start",
         }
     }
+
+    /// Connections that its clients have at the same time, at most, in a scenario of this many users.
+    pub fn connections(&self, users: u32) -> u64 {
+        let counts: Vec<u32> = match self {
+            Step::Send(step) => vec![step.clients, logins(step.background.as_ref())],
+            Step::Fanout(step) => {
+                let slow = step.slow.as_ref().map_or(0, |slow| slow.receivers);
+                vec![step.senders, step.receivers, slow]
+            }
+            Step::Fetch(step) => vec![step.clients],
+            Step::Get(step) => vec![step.clients],
+            Step::Register(step) => vec![step.clients],
+            Step::Edit(step) => vec![step.clients],
+            Step::Idle(step) => vec![step.polls],
+            Step::Crowd(step) => vec![step.connections, 1],
+            Step::Mixed(step) => {
+                let each = u32::try_from(step.each.len()).unwrap_or(u32::MAX);
+                vec![users.saturating_mul(each), logins(step.background.as_ref())]
+            }
+            Step::Start(_) => vec![],
+        };
+        counts.into_iter().map(u64::from).sum()
+    }
+}
+
+/// Users that log in at the same time.
+fn logins(background: Option<&BackgroundPlan>) -> u32 {
+    match background {
+        Some(BackgroundPlan::Login { concurrent, per_sec: _ }) => *concurrent,
+        Some(
+            BackgroundPlan::Move { .. }
+            | BackgroundPlan::MissedMail { .. }
+            | BackgroundPlan::DeleteTopic { .. },
+        )
+        | None => 0,
+    }
 }

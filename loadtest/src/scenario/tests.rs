@@ -236,6 +236,18 @@ fn files_of_editors_are_read() {
 }
 
 #[test]
+fn connections_are_those_of_the_largest_phase() {
+    let connections = |name: &str| Scenario::load(name).unwrap().connections();
+    assert_eq!(connections("send"), 64);
+    assert_eq!(connections("fanout"), 104, "4 senders and 100 receivers");
+    assert_eq!(connections("idle"), 10_000);
+    let mut scenario = Scenario::load("send").unwrap();
+    scenario.fill =
+        Some(FillPlan { channel: String::new(), messages: 1, chars: [24, 24], topics: 1, senders: 900 });
+    assert_eq!(scenario.connections(), 900);
+}
+
+#[test]
 fn fewer_users_are_said_in_the_description() {
     let mut scenario = Scenario::load("registers").unwrap();
     scenario.limit_users(7);
