@@ -35,7 +35,7 @@ pub enum Command {
     Overlay(OverlayArgs),
     /// Append the figures of a run to the recorded history, and draw its plot.
     History(HistoryArgs),
-    /// Measure the machine without a server: bare actix-web, and append + fdatasync.
+    /// Measure the machine without a server: bare actix-web, and overwriting 4 KiB of a file + fdatasync.
     Baseline(BaselineArgs),
     /// Measure the time from exec to the first response, and the resident memory then (scenario `start`).
     Start(StartArgs),

@@ -26,7 +26,7 @@ pub struct Expect {
     pub background_ms_max: Option<f64>,
     /// 99th percentile of sends during background work, divided by that of the phase before.
     pub p99_ratio_max: Option<f64>,
-    /// Median of the first operation less the median of append and fdatasync in the same run, in ms.
+    /// Median of the first operation less the median of overwriting and fdatasync in the same run, in ms.
     pub p50_ms_max_over_fdatasync: Option<f64>,
     /// Mean size of a reply in bytes, so that fast but incomplete responses do not pass.
     pub reply_bytes_min: Option<f64>,
@@ -131,7 +131,7 @@ impl Expect {
         let p95 = latency.map(|latency| latency.p95_ms);
         let p99 = latency.map(|latency| latency.p99_ms);
         let receipt = phase.operation("receipt").filter(|operation| operation.completed > 0);
-        let over_disk = match (p50, &baselines.disk) {
+        let over_disk = match (p50, &baselines.overwrite) {
             (Some(p50), Some(disk)) => Some(p50 - disk.p50_ms),
             _ => None,
         };
@@ -320,7 +320,7 @@ mod tests {
         };
         let baselines = Baselines {
             web_post: Some(WebBaseline { requests_per_sec: 200.0, ..WebBaseline::default() }),
-            disk: Some(DiskBaseline { p50_ms: 0.2, ..DiskBaseline::default() }),
+            overwrite: Some(DiskBaseline { p50_ms: 0.2, ..DiskBaseline::default() }),
             ..Baselines::default()
         };
         let good = expect.judge(&[phase(100.0, 0.5)], &baselines);

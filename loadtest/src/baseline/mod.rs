@@ -22,7 +22,7 @@ pub struct Needs {
     pub get_clients: u32,
     /// Clients of the bare POST; 0 for none.
     pub post_clients: u32,
-    /// Append and fdatasync.
+    /// Overwriting and fdatasync.
     pub disk: bool,
 }
 
@@ -83,11 +83,12 @@ impl Rounds {
         Baselines {
             web_get: summarize_web(&self.get, needs.get_clients),
             web_post: summarize_web(&self.post, needs.post_clients),
-            disk: (!self.disk.is_empty()).then(|| DiskBaseline {
+            overwrite: (!self.disk.is_empty()).then(|| DiskBaseline {
                 folder: folder.display().to_string(),
                 rounds_per_sec: self.disk.iter().map(|round| round.syncs_per_sec).collect(),
                 syncs_per_sec: median_of(&self.disk, |round| round.syncs_per_sec),
                 p50_ms: median_of(&self.disk, |round| round.p50_ms),
+                p50_ms_min: self.disk.iter().map(|round| round.p50_ms).fold(f64::MAX, f64::min),
                 p99_ms: median_of(&self.disk, |round| round.p99_ms),
             }),
         }

@@ -89,7 +89,7 @@ pub mod sample {
                     ..WebBaseline::default()
                 }),
                 web_get: None,
-                disk: Some(DiskBaseline {
+                overwrite: Some(DiskBaseline {
                     folder: "/tmp".to_owned(),
                     p50_ms: 0.16,
                     ..DiskBaseline::default()

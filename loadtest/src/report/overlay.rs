@@ -257,7 +257,7 @@ mod tests {
         let mut runs = two();
         runs[0].scenarios[0].ended_early = Some("the server ended".to_owned());
         runs[1].scenarios[0].lacks_sync = true;
-        runs[1].scenarios[0].baselines.disk.as_mut().unwrap().p50_ms = 2.5;
+        runs[1].scenarios[0].baselines.overwrite.as_mut().unwrap().p50_ms_min = 4.5;
         let (text, page) = (render_text(&runs, "send"), render_html(&runs));
         for warning in [
             "old: it ended early, so figures are missing: the server ended",
