@@ -106,6 +106,8 @@ impl Pace {
             }
             let Some(due) = self.next_due() else { return Some(now) };
             if due >= self.stop_at {
+                // The phase, and what is measured in it, lasts until its end also if nothing more is due.
+                tokio::time::sleep_until(self.stop_at.into()).await;
                 return None;
             }
             self.advance();
@@ -196,6 +198,24 @@ mod tests {
             rest += 1;
         }
         assert_eq!(rest, 13, "the schedule has 20 requests in all");
+    }
+
+    #[tokio::test]
+    async fn phase_lasts_until_its_end_when_nothing_more_is_due() {
+        let window = Window::starting_now(0.0, 0.1);
+        let recorder = Recorder::new("send", window);
+        let mut pace = Pace::new(&window, &Load::PerSec(0.001), 0, 1);
+        while let Some(started) = pace.wait().await {
+            recorder.record_success(started, 1);
+        }
+        assert!(Instant::now() >= window.stop_at);
+        pace.finish(&recorder);
+        let (operation, secs) = recorder.finish(window.stop_at);
+        assert_eq!((operation.completed, operation.unsent), (1, 0));
+        assert!(
+            (secs - 0.1).abs() < 1e-6 && (operation.requests_per_sec - 10.0).abs() < 0.01,
+            "{operation:?}"
+        );
     }
 
     #[tokio::test]

@@ -50,12 +50,16 @@ impl ClientTasks {
         self.tasks.spawn(client);
     }
 
-    /// Waits until all clients have ended, showing progress. Those that end much later than their last reply can come are
+    /// Waits until all clients have ended, or, without a client, until the phase ends, showing progress. Those that end much later than their last reply can come are
     /// aborted, and count as failures.
     pub async fn wait(&mut self) {
         let mut line =
             PhaseLine::new(&self.label, self.window.stop_at.saturating_duration_since(self.window.begins));
         let deadline = self.window.replies_until + END_WAIT;
+        if self.tasks.is_empty() {
+            // Only event receivers, which hold their polls as long.
+            self.tasks.spawn(tokio::time::sleep_until(self.window.stop_at.into()));
+        }
         while !self.tasks.is_empty() {
             tokio::select! {
                 _ = self.tasks.join_next() => {}

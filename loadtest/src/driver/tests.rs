@@ -264,6 +264,16 @@ async fn mixed_load_of_users() {
 }
 
 #[tokio::test]
+async fn polls_alone_are_held_until_the_phase_ends() {
+    let target = fake::start(Faults::default());
+    let started = Instant::now();
+    let phases = serde_json::json!([{"name": "polls", "secs": 0.5, "step": {"do": "mixed", "each": [{"do": "long_poll"}]}}]);
+    let results = run_with(&target, 0, phases).await;
+    assert!(started.elapsed().as_secs_f64() >= 0.5, "{:?}", started.elapsed());
+    assert_eq!((results[0].delivery.unwrap().receivers, results[0].failed()), (6, 0), "{results:?}");
+}
+
+#[tokio::test]
 async fn topic_moves_during_sending() {
     let target = fake::start(Faults::default());
     let phases = serde_json::json!([{"name": "move", "secs": 0.5, "step": {
