@@ -12,6 +12,7 @@ use crate::http::{
     Connection, HttpError, Reply, Target, Template, basic_authorization, bodiless_request, encode_form,
     parse_retry_after,
 };
+use crate::output::note;
 
 /// How long one call outside of measured time waits in all, when the server limits the rate of requests.
 pub const RATE_LIMIT_WAIT_MAX: Duration = Duration::from_secs(120);
@@ -162,10 +163,10 @@ impl Api {
             }
             if !self.has_said_so && wait >= RATE_LIMIT_WAIT {
                 self.has_said_so = true;
-                eprintln!(
+                note(format!(
                     "{call}: the server limits the rate of requests; waiting for {:.1} s",
                     wait.as_secs_f64()
-                );
+                ));
             }
             tokio::time::sleep(wait.max(RATE_LIMIT_WAIT_MIN)).await;
         }

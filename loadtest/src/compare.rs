@@ -9,6 +9,7 @@ use crate::cli::{CompareArgs, OverlayArgs};
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
 use crate::outcome::{RunResult, ScenarioResult};
+use crate::output::{note, print};
 use crate::process::parse_pid;
 use crate::runner::{disk_dir, load_scenarios, make_folder, new_run};
 use crate::scenario::Scenario;
@@ -35,7 +36,7 @@ pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
     for side in &mut sides {
         // A server that cannot be asked fails when its first scenario runs, and the others go on.
         if let Err(error) = side.session.keep_usable(most as usize).await {
-            eprintln!("warning: {}: {error}", side.run.server);
+            note(format!("warning: {}: {error}", side.run.server));
         }
     }
     let fewest = sides.iter().filter_map(|side| Some(side.session.people.as_ref()?.len())).min();
@@ -43,25 +44,25 @@ pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
         scenarios.iter_mut().for_each(|scenario| scenario.limit_users(fewest));
     }
     if let Some(warning) = sides.first().and_then(|side| machine::busy_before(&side.run.machine)) {
-        eprintln!("warning: {warning}");
+        note(format!("warning: {warning}"));
     }
     let mut failures = Vec::new();
     for scenario in &scenarios {
         for side in &mut sides {
             let server = side.run.server.clone();
-            eprintln!("{} on {server}: {}", scenario.name, scenario.about);
+            note(format!("{} on {server}: {}", scenario.name, scenario.about));
             if let Err(error) = side.run_scenario(scenario).await {
                 failures.push(format!("{} on {server} failed: {error}", scenario.name));
                 side.keep_failure(scenario, &error);
             }
         }
         let runs: Vec<RunResult> = sides.iter().map(|side| side.run.clone()).collect();
-        println!("{}", report::overlay::render_text(&runs, &scenario.name));
         write(&runs, &args.out)?;
         report::write_exports(&runs, args.export.csv.as_deref(), args.export.prometheus.as_deref())?;
+        print(report::overlay::render_text(&runs, &scenario.name));
     }
-    failures.iter().for_each(|failure| println!("{failure}"));
-    println!("written: {}", args.out.join(PAGE).display());
+    failures.iter().for_each(print);
+    print(format!("written: {}", args.out.join(PAGE).display()));
     Ok(failures.is_empty())
 }
 
@@ -93,10 +94,10 @@ pub fn overlay(args: &OverlayArgs) -> Result<(), LoadError> {
             names.push(scenario.name.clone());
         }
     }
-    names.iter().for_each(|name| println!("{}", report::overlay::render_text(&runs, name)));
     make_folder(&args.out)?;
     write(&runs, &args.out)?;
-    println!("written: {}", args.out.join(PAGE).display());
+    names.iter().for_each(|name| print(report::overlay::render_text(&runs, name)));
+    print(format!("written: {}", args.out.join(PAGE).display()));
     Ok(())
 }
 

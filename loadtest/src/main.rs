@@ -15,6 +15,7 @@ mod http;
 mod machine;
 mod organizations;
 mod outcome;
+mod output;
 mod pace;
 mod process;
 mod recorder;
@@ -38,13 +39,14 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Cli, Command};
 use crate::error::LoadError;
+use crate::output::note;
 
 fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("loadtest: {error}");
+            note(format!("loadtest: {error}"));
             ExitCode::from(2)
         }
     }

@@ -10,6 +10,7 @@ use crate::cli::{BaselineArgs, ExportArgs, RunArgs, StartArgs};
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
 use crate::outcome::{FORMAT, RunResult};
+use crate::output::{note, print};
 use crate::process::{data_folder, raise_open_files};
 use crate::scenario::included::INCLUDED;
 use crate::scenario::{Scenario, Step};
@@ -105,16 +106,16 @@ pub async fn baseline(args: BaselineArgs) -> Result<(), LoadError> {
     for _ in 0..3 {
         rounds.add(needs, args.secs, &folder).await?;
     }
-    println!("{}", report::table::render_machine(&machine::describe(String::new())));
-    println!("{}", report::table::render_baselines(&rounds.summarize(needs, &folder)));
+    print(report::table::render_machine(&machine::describe(String::new())));
+    print(report::table::render_baselines(&rounds.summarize(needs, &folder)));
     if args.held > 0 {
         let held = held::measure(args.held, BASELINE_HOLD).await?;
-        println!(
+        print(format!(
             "bare actix-web, {} held requests: {:.1} KB each, last answered after {:.0} ms",
             args.held,
             held.bytes_per_connection / 1000.0,
             held.last_receipt_ms
-        );
+        ));
     }
     Ok(())
 }
@@ -151,27 +152,28 @@ async fn run_scenarios(
     report::rename_earlier_exports(export.csv.as_deref(), export.prometheus.as_deref())?;
     let mut run = new_run("", url);
     if let Some(warning) = machine::busy_before(&run.machine) {
-        eprintln!("warning: {warning}");
+        note(format!("warning: {warning}"));
     }
     for scenario in scenarios {
-        eprintln!("{}: {}", scenario.name, scenario.about);
+        note(format!("{}: {}", scenario.name, scenario.about));
         let ScenarioRun { result, version, failure } = session.run_scenario(&scenario).await?;
         if run.machine.server_version.is_empty() {
             run.machine.server_version = version;
         }
-        println!("{}", report::table::render_scenario(&result));
         run.met &= failure.is_none() && result.verdicts.iter().all(|verdict| verdict.met);
+        let text = report::table::render_scenario(&result);
         run.scenarios.push(result);
-        // Written after every scenario, so that an interrupted long run leaves its results.
+        // Written after every scenario, and before it is printed, so that an interrupted long run leaves its results.
         report::write(&run, out)?;
         let runs = std::slice::from_ref(&run);
         report::write_exports(runs, export.csv.as_deref(), export.prometheus.as_deref())?;
+        print(text);
         if let Some(error) = failure {
             return Err(LoadError::Server(format!("{}: {error}", scenario.name)));
         }
     }
-    println!("{}", report::table::render_machine(&run.machine));
-    println!("written: {}", out.join("report.html").display());
+    print(report::table::render_machine(&run.machine));
+    print(format!("written: {}", out.join("report.html").display()));
     Ok(run.met)
 }
 

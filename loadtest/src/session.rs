@@ -13,6 +13,7 @@ use crate::error::LoadError;
 use crate::http::{HttpError, Target};
 use crate::organizations;
 use crate::outcome::{Baselines, CounterChange, PhaseResult, ScenarioResult, Verdict};
+use crate::output::note;
 use crate::process::{Spawned, check_address_free, leaves_sync_out, raise_open_files};
 use crate::scenario::{Phase, Scenario, Step};
 use crate::setup::{People, Stage, usable};
@@ -77,10 +78,10 @@ impl Session {
     pub async fn run_scenario(&self, scenario: &Scenario) -> Result<ScenarioRun, LoadError> {
         let needs = if self.baselines { Needs::of(scenario) } else { Needs::default() };
         if lacks_sync(self.spawn.as_deref(), scenario) {
-            eprintln!(
+            note(format!(
                 "warning: {} measures durable sends, and `dev` without --data does not sync: add --data FOLDER to --spawn",
                 scenario.name
-            );
+            ));
         }
         let mut rounds = Rounds::default();
         let mut progress = Progress::default();
@@ -129,7 +130,7 @@ impl Session {
         }
         let found = found?;
         if let Some(warning) = found.warning() {
-            eprintln!("warning: {warning}");
+            note(format!("warning: {warning}"));
         }
         if !found.given.is_empty() {
             self.people = Some(Arc::new(found.given));

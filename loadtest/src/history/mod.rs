@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::cli::HistoryArgs;
 use crate::error::LoadError;
+use crate::output::print;
 use crate::report;
 use lines::{COLUMNS, Line, check_version, line_of, parse, render};
 
@@ -26,10 +27,10 @@ pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
         check_version(version).map_err(LoadError::Usage)?;
         let run = report::read(results)?;
         for result in run.scenarios.iter().filter(|result| result.lacks_sync) {
-            println!(
+            print(format!(
                 "{} is left out: its server did not sync; use one that does (`dev --data FOLDER`)",
                 result.name
-            );
+            ));
         }
         let line = line_of(&run, version);
         if line.figures.iter().all(Option::is_none) {
@@ -52,7 +53,7 @@ pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
         write(&args.file, &text)?;
     }
     write(&args.plot, &plot::render(&lines))?;
-    println!("written: {}, {} lines; {}", args.file.display(), lines.len(), args.plot.display());
+    print(format!("written: {}, {} lines; {}", args.file.display(), lines.len(), args.plot.display()));
     Ok(())
 }
 

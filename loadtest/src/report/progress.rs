@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output::note;
 use crate::recorder::Progress;
 
 const PLAIN_EVERY: Duration = Duration::from_secs(5);
@@ -52,7 +53,7 @@ impl PhaseLine {
                 return;
             }
             self.last_plain = now;
-            eprintln!("{}: {text}", self.label);
+            note(format!("{}: {text}", self.label));
         }
         self.last = (now, progress.total);
         self.bar.set_position(u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX));

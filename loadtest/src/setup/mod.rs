@@ -17,6 +17,7 @@ use users_file::Given;
 use crate::client::{Account, Api};
 use crate::error::LoadError;
 use crate::http::{Target, encode_form};
+use crate::output::note;
 use crate::scenario::{ChannelPlan, Scenario};
 
 /// The owner of the sample organization, who creates users and channels.
@@ -110,7 +111,7 @@ impl Stage {
         }
         let found = usable::find(&self.target, given, count).await?;
         if let Some(warning) = found.warning() {
-            eprintln!("warning: {warning}");
+            note(format!("warning: {warning}"));
         }
         if found.given.len() < count {
             return few(found.given.len(), " that can be used");
