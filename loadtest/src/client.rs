@@ -58,7 +58,7 @@ impl Api {
     pub async fn open(target: &Arc<Target>) -> Result<Self, LoadError> {
         let connection = Connection::open(target)
             .await
-            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
+            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.host), source })?;
         let (target, request) = (target.clone(), Vec::new());
         Ok(Self { target, connection, request, waits: true, has_said_so: false })
     }

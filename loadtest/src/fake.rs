@@ -369,7 +369,7 @@ pub fn start_tls(faults: Faults) -> (Arc<Target>, String) {
     let config = config.with_single_cert(vec![certified.cert.der().clone()], key.into()).unwrap();
     let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
     let (port_sender, port_receiver) = std::sync::mpsc::channel();
-    let address = plain.address;
+    let address = plain.addresses()[0];
     std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

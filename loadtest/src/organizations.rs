@@ -7,7 +7,7 @@ use crate::http::Target;
 /// The target of the organization of a number; creates it if it does not exist.
 pub async fn ensure(api: &mut Api, target: &Target, number: u32) -> Result<Target, LoadError> {
     let subdomain = format!("load-{number}");
-    let host = format!("{subdomain}.localhost:{}", target.address.port());
+    let host = format!("{subdomain}.localhost:{}", target.port());
     let other = target.with_host(&host);
     let mut there = Api::open(&std::sync::Arc::new(other.clone())).await?;
     if there

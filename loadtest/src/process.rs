@@ -135,7 +135,7 @@ impl Spawned {
                 }
                 // It does not become another one by waiting.
                 Err(source @ HttpError::Tls(_)) => {
-                    return Err(LoadError::Http { call: format!("connect to {}", target.address), source });
+                    return Err(LoadError::Http { call: format!("connect to {}", target.host), source });
                 }
                 Err(
                     HttpError::Io(_) | HttpError::Closed | HttpError::Malformed(_) | HttpError::TooLarge(_),
@@ -150,7 +150,7 @@ impl Spawned {
         }
         Err(LoadError::Server(format!(
             "no 200 from {path} at {} within {} s: let the server listen there, or name its address with --url",
-            target.address,
+            target.host,
             READY_WAIT.as_secs()
         )))
     }
@@ -200,13 +200,14 @@ impl Drop for Spawned {
 
 /// Fails if the address of a server to be started is in use already.
 pub async fn check_address_free(target: &Target) -> Result<(), LoadError> {
-    match tokio::net::TcpStream::connect(target.address).await {
-        Ok(_) => Err(LoadError::Usage(format!(
-            "something already listens on {}: stop it, or leave --spawn out",
-            target.address
-        ))),
-        Err(_) => Ok(()),
+    for address in target.addresses() {
+        if tokio::net::TcpStream::connect(address).await.is_ok() {
+            return Err(LoadError::Usage(format!(
+                "something already listens on {address}: stop it, or leave --spawn out"
+            )));
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ impl Fetcher {
     ) -> Result<Self, LoadError> {
         let connection = Connection::open(target)
             .await
-            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
+            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.host), source })?;
         let request_for = |id: &u64| {
             let path = page_path(*id, num_before, 0, "newest");
             (*id, bodiless_request("GET", &target.host, &path, Some(&account.authorization)))

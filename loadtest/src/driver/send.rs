@@ -174,7 +174,7 @@ impl Sender {
     ) -> Result<Self, LoadError> {
         let connection = Connection::open(target)
             .await
-            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.address), source })?;
+            .map_err(|source| LoadError::Http { call: format!("connect to {}", target.host), source })?;
         let places = channel_ids
             .iter()
             .map(|id| (*id, format!("type=channel&to={id}&topic=topic+").into_bytes()))

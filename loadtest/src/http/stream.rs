@@ -14,7 +14,28 @@ use super::HttpError;
 use super::target::Target;
 use super::tls_error::explain;
 
+/// For each address, and for the handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+fn timed_out() -> std::io::Error {
+    std::io::ErrorKind::TimedOut.into()
+}
+
+/// Connects to the first address of a target that accepts it. The error is that of the last one.
+async fn connect_to_one(target: &Target) -> std::io::Result<TcpStream> {
+    let mut failure = timed_out();
+    for address in target.addresses() {
+        match tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                target.keep(*address);
+                return Ok(stream);
+            }
+            Ok(Err(error)) => failure = error,
+            Err(_) => failure = timed_out(),
+        }
+    }
+    Err(failure)
+}
 
 /// An open connection to a target.
 #[derive(Debug)]
@@ -26,16 +47,13 @@ pub enum Stream {
 impl Stream {
     /// Connects, with Nagle's algorithm disabled; for https including the handshake.
     pub async fn connect(target: &Target) -> Result<Self, HttpError> {
-        let connecting = async {
-            let stream = TcpStream::connect(target.address).await?;
-            stream.set_nodelay(true)?;
-            let Some(tls) = &target.tls else { return Ok(Self::Plain(stream)) };
-            let connector = TlsConnector::from(Arc::clone(&tls.config));
-            let secured = connector.connect(tls.name.clone(), stream).await.map_err(explain)?;
-            Ok(Self::Secure(Box::new(secured)))
-        };
-        let timed_out = || HttpError::Io(std::io::ErrorKind::TimedOut.into());
-        tokio::time::timeout(CONNECT_TIMEOUT, connecting).await.map_err(|_| timed_out())?
+        let stream = connect_to_one(target).await?;
+        stream.set_nodelay(true)?;
+        let Some(tls) = &target.tls else { return Ok(Self::Plain(stream)) };
+        let connector = TlsConnector::from(Arc::clone(&tls.config));
+        let handshake = tokio::time::timeout(CONNECT_TIMEOUT, connector.connect(tls.name.clone(), stream));
+        let secured = handshake.await.map_err(|_| timed_out())?.map_err(explain)?;
+        Ok(Self::Secure(Box::new(secured)))
     }
 
     /// Writes all bytes.

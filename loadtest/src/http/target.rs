@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -66,10 +66,16 @@ pub struct Tls {
     pub name: ServerName<'static>,
 }
 
-/// The target of requests: address, value of the `Host` header, and TLS for https.
+/// Addresses of a host name that are tried.
+const ADDRESSES_MAX: usize = 8;
+
+/// The target of requests: addresses, value of the `Host` header, and TLS for https.
 #[derive(Debug, Clone)]
 pub struct Target {
-    pub address: SocketAddr,
+    /// Those of the host name, in the order of the system, all with the same port.
+    addresses: Arc<[SocketAddr]>,
+    /// The first one that accepted a connection, which all further ones use.
+    answering: Arc<OnceLock<SocketAddr>>,
     pub host: String,
     pub tls: Option<Tls>,
 }
@@ -105,11 +111,15 @@ impl Target {
                  without --allow-remote",
             ));
         }
-        let address = with_port
+        let addresses: Arc<[SocketAddr]> = with_port
             .to_socket_addrs()
             .map_err(|error| usage(&error.to_string()))?
-            .find(|address| policy.allow_remote || address.ip().is_loopback())
-            .ok_or_else(|| usage("not a loopback address"))?;
+            .filter(|address| policy.allow_remote || address.ip().is_loopback())
+            .take(ADDRESSES_MAX)
+            .collect();
+        if addresses.is_empty() {
+            return Err(usage("not a loopback address"));
+        }
         let tls = match (is_secure, &policy.tls) {
             (false, _) => None,
             (true, None) => return Err(usage("https needs a TLS configuration")),
@@ -118,7 +128,23 @@ impl Target {
                 Some(Tls { config: config.clone(), name })
             }
         };
-        Ok(Self { address, host: host.to_owned(), tls })
+        Ok(Self { addresses, answering: Arc::default(), host: host.to_owned(), tls })
+    }
+
+    /// The addresses to connect to, in turn: the one that has answered, or all.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        self.answering.get().map_or(&self.addresses, std::slice::from_ref)
+    }
+
+    /// Keeps the address that accepted a connection.
+    pub fn keep(&self, address: SocketAddr) {
+        // The first one stays.
+        let _ = self.answering.set(address);
+    }
+
+    /// The port of all addresses.
+    pub fn port(&self) -> u16 {
+        self.addresses.first().map_or(0, SocketAddr::port)
     }
 
     /// This server, asked for another organization by its host name.
@@ -134,8 +160,8 @@ mod tests {
     #[test]
     fn only_loopback_addresses_are_accepted_by_default() {
         assert_eq!(Target::local("http://127.0.0.1:9991/").unwrap().host, "127.0.0.1:9991");
-        assert_eq!(Target::local("http://localhost").unwrap().address.port(), 80);
-        assert!(Target::local("http://[::1]:9991").unwrap().address.ip().is_loopback());
+        assert_eq!(Target::local("http://localhost").unwrap().port(), 80);
+        assert!(Target::local("http://[::1]:9991").unwrap().addresses()[0].ip().is_loopback());
         for url in [
             "ftp://127.0.0.1",
             "http://chat.example.org",
@@ -153,10 +179,24 @@ mod tests {
     fn other_machines_are_accepted_on_request() {
         let policy = TargetPolicy::new(["https://10.0.0.1"].into_iter(), true, None).unwrap();
         let target = Target::parse("https://10.0.0.1", &policy).unwrap();
-        assert_eq!(target.address, "10.0.0.1:443".parse().unwrap());
+        assert_eq!(target.addresses(), ["10.0.0.1:443".parse::<SocketAddr>().unwrap()]);
         assert!(target.tls.is_some());
         assert!(Target::parse("http://10.0.0.1", &policy).unwrap().tls.is_none());
         assert_eq!(target.with_host("a.example.org").host, "a.example.org");
+    }
+
+    #[tokio::test]
+    async fn addresses_are_tried_until_one_answers() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let answering = listener.local_addr().unwrap();
+        // Nothing listens there, as on ::1 where the server listens on 127.0.0.1 only.
+        let closed = SocketAddr::new("127.0.0.2".parse().unwrap(), answering.port());
+        let target = Target::local(&format!("http://{answering}")).unwrap();
+        let target = Target { addresses: [closed, answering].into(), ..target };
+        crate::http::Connection::open(&target).await.unwrap();
+        assert_eq!(target.with_host("a.localhost").addresses(), [answering], "the one that answered");
+        let target = Target { addresses: [closed].into(), answering: Arc::default(), ..target };
+        assert!(crate::http::Connection::open(&target).await.is_err());
     }
 
     #[test]
