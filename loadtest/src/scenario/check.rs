@@ -65,7 +65,7 @@ impl Scenario {
                 let reason = format!("subscribers is {}, and `users` is {}", plan.subscribers, self.users);
                 return Err(most(reason));
             }
-            check_at_most("count", plan.count.unwrap_or(1), CHANNELS_MAX).map_err(most)?;
+            check_range("count", plan.count.unwrap_or(1), CHANNELS_MAX).map_err(most)?;
             // A plan's name stands for all of its channels, so it must not be that of another one either.
             let own: Vec<String> = std::iter::once(name.clone()).chain(plan.names()).collect();
             if let Some(again) = own.iter().find(|name| taken.contains(*name)) {
@@ -131,6 +131,9 @@ impl Scenario {
                 check_range("topics", step.topics, u32::MAX)?;
                 check_rate("rate_per_sec", step.rate_per_sec.unwrap_or(1.0))?;
                 check_chars(step.chars)?;
+                if step.messages == Some(0) {
+                    return Err("messages must be more than 0".to_owned());
+                }
                 self.check_background(step.background.as_ref())?;
                 self.check_channel("channel", &step.channel, Naming::OneOrAll)
             }
@@ -282,6 +285,11 @@ fn check_stages(phase: &Phase) -> Result<(), String> {
         return Err("stages: they set the load, so rate_per_sec must be absent".to_owned());
     }
     let most = ramp.segments.iter().map(|segment| segment.to).fold(0.0, f64::max);
+    let has_load =
+        ramp.segments.iter().any(|segment| segment.secs > 0.0 && segment.from.max(segment.to) > 0.0);
+    if !has_load {
+        return Err("stages: one of them must have more than 0".to_owned());
+    }
     if ramp.quantity == Quantity::Clients && most > f64::from(clients) {
         return Err(format!("stages: at most the {clients} `clients` of the step"));
     }

@@ -178,6 +178,32 @@ fn stages_fit_their_phase() {
 }
 
 #[test]
+fn scenario_that_sends_nothing_is_refused() {
+    let with = |count: u32, phase: serde_json::Value| {
+        let text = serde_json::json!({
+            "name": "x", "about": "x", "users": 2, "channels": [{"name": "k", "count": count, "subscribers": 1}],
+            "phases": [phase]
+        });
+        Scenario::parse(&text.to_string()).map(|_| ())
+    };
+    let phase = |messages: u32, stages: serde_json::Value| {
+        let secs = u32::from(stages == serde_json::json!([]));
+        serde_json::json!({"name": "p", "secs": secs, "stages": stages, "step":
+            {"do": "send", "clients": 1, "channel": "k", "chars": [24, 30], "topics": 1, "messages": messages}})
+    };
+    let none = || serde_json::json!([]);
+    assert_eq!(with(1, phase(1, none())), Ok(()));
+    assert_eq!(with(0, phase(1, none())).unwrap_err(), "channels[0]: k: count must be more than 0");
+    assert_eq!(with(1, phase(0, none())).unwrap_err(), "phase p: messages must be more than 0");
+    for unloaded in
+        [serde_json::json!([{"secs": 1, "rate_per_sec": 0}]), serde_json::json!([{"secs": 1, "clients": 0}])]
+    {
+        let error = with(1, phase(1, unloaded)).unwrap_err();
+        assert_eq!(error, "phase p: stages: one of them must have more than 0");
+    }
+}
+
+#[test]
 fn stages_and_a_rate_exclude_each_other() {
     let text = serde_json::json!({
         "name": "x", "about": "x", "users": 4,
