@@ -101,6 +101,35 @@ impl Expect {
 
     /// Evaluates all phases of a scenario.
     pub fn judge(&self, phases: &[PhaseResult], baselines: &Baselines) -> Vec<Verdict> {
+        let mut verdicts = self.judge_each(phases, baselines);
+        match phases {
+            // A phase alone has none before it to be compared with, and its background work counts.
+            [only] => self.judge_background(None, only, &mut verdicts),
+            _ => {
+                for pair in phases.windows(2) {
+                    self.judge_background(Some(&pair[0]), &pair[1], &mut verdicts);
+                }
+            }
+        }
+        self.judge_spreads(phases, &mut verdicts);
+        verdicts
+    }
+
+    /// Evaluates one phase, with the one before it in the scenario.
+    pub fn judge_one(
+        &self,
+        before: Option<&PhaseResult>,
+        phase: &PhaseResult,
+        baselines: &Baselines,
+    ) -> Vec<Verdict> {
+        let phases = std::slice::from_ref(phase);
+        let mut verdicts = self.judge_each(phases, baselines);
+        self.judge_background(before, phase, &mut verdicts);
+        self.judge_spreads(phases, &mut verdicts);
+        verdicts
+    }
+
+    fn judge_each(&self, phases: &[PhaseResult], baselines: &Baselines) -> Vec<Verdict> {
         let mut verdicts = Vec::new();
         for phase in phases {
             self.judge_rates(phase, baselines, &mut verdicts);
@@ -111,16 +140,16 @@ impl Expect {
             push(&mut verdicts, phase, "rss_growth_mb_max", self.rss_growth_mb_max, growth, Bound::AtMost);
             self.judge_correctness(phase, &mut verdicts);
         }
-        for pair in phases.windows(2) {
-            self.judge_background(&pair[0], &pair[1], &mut verdicts);
-        }
+        verdicts
+    }
+
+    fn judge_spreads(&self, phases: &[PhaseResult], verdicts: &mut Vec<Verdict>) {
         if let Some(limit) = self.writes_per_send_spread_max {
-            judge_spread(phases, limit, &mut verdicts);
+            judge_spread(phases, limit, verdicts);
         }
         if let Some(limit) = self.cpu_spread_max {
-            judge_cpu_spread(phases, limit, &mut verdicts);
+            judge_cpu_spread(phases, limit, verdicts);
         }
-        verdicts
     }
 
     fn judge_rates(&self, phase: &PhaseResult, baselines: &Baselines, verdicts: &mut Vec<Verdict>) {
@@ -156,11 +185,16 @@ impl Expect {
     }
 
     /// The time of the background work, and its effect on sends compared with the phase before.
-    fn judge_background(&self, before: &PhaseResult, phase: &PhaseResult, verdicts: &mut Vec<Verdict>) {
+    fn judge_background(
+        &self,
+        before: Option<&PhaseResult>,
+        phase: &PhaseResult,
+        verdicts: &mut Vec<Verdict>,
+    ) {
         let background = phase.operations.iter().skip(1).find(|operation| operation.completed > 0);
         let longest = background.and_then(|operation| Some(operation.latency?.max_ms));
         push(verdicts, phase, "background_ms_max", self.background_ms_max, longest, Bound::AtMost);
-        let ratio = p99_ratio(before, phase);
+        let ratio = before.and_then(|before| p99_ratio(before, phase));
         push(verdicts, phase, "p99_ratio_max", self.p99_ratio_max, ratio, Bound::AtMost);
     }
 
@@ -378,6 +412,19 @@ mod tests {
             !verdict(&judge(&[phase(100.0, 1.0), background]), "background_ms_max").met,
             "it never happened"
         );
+    }
+
+    #[test]
+    fn phase_without_one_before_it_misses_the_ratio() {
+        let expect =
+            Expect { background_ms_max: Some(1000.0), p99_ratio_max: Some(2.0), ..Expect::default() };
+        let (one, baselines) = (phase(100.0, 1.0), Baselines::default());
+        let alone = expect.judge(std::slice::from_ref(&one), &baselines);
+        for name in ["background_ms_max", "p99_ratio_max"] {
+            assert_eq!((verdict(&alone, name).measured, verdict(&alone, name).met), (None, false), "{name}");
+        }
+        let after = expect.judge_one(Some(&one), &phase(100.0, 1.5), &baselines);
+        assert!(verdict(&after, "p99_ratio_max").met, "{after:?}");
     }
 
     #[test]

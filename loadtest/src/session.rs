@@ -293,13 +293,13 @@ fn take_median(mut runs: Vec<PhaseResult>) -> PhaseResult {
 
 /// Evaluates the phases with expectations of their own by those, and all others by the scenario's.
 fn judge(scenario: &Scenario, phases: &[PhaseResult], baselines: &Baselines) -> Vec<Verdict> {
-    let (own, common): (Vec<_>, Vec<_>) =
-        scenario.phases.iter().zip(phases).partition(|(phase, _)| phase.expect.is_some());
-    let common: Vec<PhaseResult> = common.into_iter().map(|(_, result)| result.clone()).collect();
+    let of_scenario = scenario.phases.iter().zip(phases).filter(|(phase, _)| phase.expect.is_none());
+    let common: Vec<PhaseResult> = of_scenario.map(|(_, result)| result.clone()).collect();
     let mut verdicts = scenario.expect.judge(&common, baselines);
-    for (phase, result) in own {
+    for (number, (phase, result)) in scenario.phases.iter().zip(phases).enumerate() {
+        let before = number.checked_sub(1).and_then(|before| phases.get(before));
         let expect = phase.expect.iter();
-        verdicts.extend(expect.flat_map(|expect| expect.judge(std::slice::from_ref(result), baselines)));
+        verdicts.extend(expect.flat_map(|expect| expect.judge_one(before, result, baselines)));
     }
     verdicts
 }
