@@ -74,7 +74,12 @@ fn prepare_files(sides: &[Side], args: &CompareArgs) -> Result<(), LoadError> {
         report::check_writable(&side.out, report::RUN_FILES)?;
     }
     report::check_writable(&args.out, &[PAGE])?;
-    report::check_exports(csv, prometheus)?;
+    let mut own = vec![args.out.join(PAGE)];
+    for side in sides {
+        own.extend(report::RUN_FILES.iter().map(|name| side.out.join(name)));
+        own.push(side.session.log.clone());
+    }
+    report::check_exports(csv, prometheus, &own)?;
     sides.iter().try_for_each(|side| report::rename_earlier(&side.out, report::RUN_FILES))?;
     report::rename_earlier(&args.out, &[PAGE])?;
     report::rename_earlier_exports(csv, prometheus)

@@ -147,7 +147,9 @@ async fn run_scenarios(
 ) -> Result<bool, LoadError> {
     make_folder(out)?;
     report::check_writable(out, report::RUN_FILES)?;
-    report::check_exports(export.csv.as_deref(), export.prometheus.as_deref())?;
+    let mut own: Vec<PathBuf> = report::RUN_FILES.iter().map(|name| out.join(name)).collect();
+    own.push(session.log.clone());
+    report::check_exports(export.csv.as_deref(), export.prometheus.as_deref(), &own)?;
     report::rename_earlier(out, report::RUN_FILES)?;
     report::rename_earlier_exports(export.csv.as_deref(), export.prometheus.as_deref())?;
     let mut run = new_run("", url);

@@ -1,9 +1,10 @@
 //! Checks before a run that its results can be written, because a run may take an hour, and renames those of an earlier run,
 //! which would pass for those of a run that fails.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::LoadError;
 
@@ -12,9 +13,40 @@ pub fn check_writable(folder: &Path, names: &[&str]) -> Result<(), LoadError> {
     names.iter().try_for_each(|name| check_file(&folder.join(name)))
 }
 
-/// Fails if one of the files for other programs cannot be written.
-pub fn check_exports(csv: Option<&Path>, prometheus: Option<&Path>) -> Result<(), LoadError> {
-    csv.into_iter().chain(prometheus).try_for_each(check_file)
+/// Fails if one of the files for other programs cannot be written, or is also another one of the run: the other export, or one of
+/// the files that the run writes itself.
+pub fn check_exports(
+    csv: Option<&Path>,
+    prometheus: Option<&Path>,
+    own: &[PathBuf],
+) -> Result<(), LoadError> {
+    csv.into_iter().chain(prometheus).try_for_each(check_file)?;
+    let mut taken: HashSet<PathBuf> = own.iter().map(|path| canonical(path)).collect();
+    for (option, path) in [("--csv", csv), ("--prometheus", prometheus)] {
+        let Some(path) = path.filter(|path| is_regular(path)) else { continue };
+        if !taken.insert(canonical(path)) {
+            let path = path.display();
+            return Err(LoadError::Usage(format!("{option}: {path} is another file of this run, too")));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path is that of a file, or of none yet, and not of a pipe or a device.
+fn is_regular(path: &Path) -> bool {
+    path.metadata().map_or(true, |metadata| metadata.is_file())
+}
+
+/// A path without links and relative parts, of which the file itself may not be there yet.
+fn canonical(path: &Path) -> PathBuf {
+    if let Ok(whole) = path.canonicalize() {
+        return whole;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_path_buf(),
+    }
 }
 
 /// Prepends `previous-` to the names of those files that are in a folder. Fails if one cannot be renamed.
@@ -62,16 +94,36 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = (folder.path().join("old.csv"), folder.path().join("new.csv"));
         std::fs::write(&old, "kept").unwrap();
-        check_exports(Some(&old), Some(&new)).unwrap();
+        check_exports(Some(&old), Some(&new), &[]).unwrap();
         assert_eq!(std::fs::read_to_string(&old).unwrap(), "kept");
         assert!(!new.exists());
-        check_exports(None, Some(Path::new("/dev/null"))).unwrap();
-        let error = check_exports(None, Some(&folder.path().join("absent/x.prom"))).unwrap_err().to_string();
+        check_exports(None, Some(Path::new("/dev/null")), &[]).unwrap();
+        let error =
+            check_exports(None, Some(&folder.path().join("absent/x.prom")), &[]).unwrap_err().to_string();
         assert!(error.contains("absent/x.prom"), "{error}");
         std::fs::create_dir(folder.path().join("results.json")).unwrap();
         let error = check_writable(folder.path(), &["report.html", "results.json"]).unwrap_err().to_string();
         assert!(error.contains("results.json"), "{error}");
         assert!(!folder.path().join("report.html").exists());
+    }
+
+    #[test]
+    fn file_is_named_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let own = [path("results.json")];
+        let check = |csv: &Path, prometheus: &Path| {
+            check_exports(Some(csv), Some(prometheus), &own).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&path("a"), &path("b")), Ok(()));
+        assert!(check(&path("a"), &path("./a")).unwrap_err().starts_with("--prometheus: "));
+        std::fs::write(path("results.json"), "").unwrap();
+        std::os::unix::fs::symlink(path("results.json"), path("link")).unwrap();
+        for same in ["results.json", "link"] {
+            assert!(check(&path(same), &path("b")).unwrap_err().starts_with("--csv: "), "{same}");
+        }
+        let nowhere = Path::new("/dev/null");
+        assert_eq!(check(nowhere, nowhere), Ok(()));
     }
 
     #[test]
