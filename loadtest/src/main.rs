@@ -103,8 +103,16 @@ async fn interrupted() -> &'static str {
             Err(_) => std::future::pending().await,
         }
     };
+    let hung_up = async {
+        // As `nohup` wants it.
+        if process::ignores_hangup() {
+            std::future::pending::<()>().await;
+        }
+        received(SignalKind::hangup()).await;
+    };
     tokio::select! {
         () = received(SignalKind::interrupt()) => "SIGINT",
         () = received(SignalKind::terminate()) => "SIGTERM",
+        () = hung_up => "SIGHUP",
     }
 }

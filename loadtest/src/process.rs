@@ -72,6 +72,18 @@ pub fn raise_open_files(connections: u64) -> Result<(), LoadError> {
     Ok(())
 }
 
+/// Whether this process was started with SIGHUP ignored, as by `nohup`.
+pub fn ignores_hangup() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| is_hangup_ignored(&status))
+}
+
+/// Whether the mask of ignored signals has the first one.
+fn is_hangup_ignored(status: &str) -> bool {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & 1 == 1)
+}
+
 /// The data folder that a command of a server names.
 pub fn data_folder(command: &str) -> Option<&str> {
     let mut words = command.split_whitespace();
@@ -221,6 +233,13 @@ mod tests {
         let own = std::process::id();
         assert!(resident_bytes(own).unwrap() > 100_000);
         assert_eq!(resident_bytes(u32::MAX), None);
+    }
+
+    #[test]
+    fn ignored_hangup_is_read() {
+        assert!(is_hangup_ignored("Name:\tx\nSigIgn:\t0000000000001001\n"));
+        assert!(!is_hangup_ignored("Name:\tx\nSigIgn:\t0000000000001000\n"));
+        assert!(!is_hangup_ignored("Name:\tx\n"));
     }
 
     #[test]
