@@ -20,6 +20,8 @@ use crate::text::Random;
 
 /// One of this many pages is parsed.
 const CHECK_EVERY: u64 = 64;
+/// Messages of a page when those of a channel are counted: the most that a server gives.
+const COUNTED_PAGE: u32 = 5_000;
 
 /// Runs a `fetch` phase.
 pub async fn run(
@@ -85,6 +87,33 @@ pub async fn find_id_range(
     let first = read_ids(api, reader, &page_path(channel_id, 0, 1, "oldest")).await?;
     let last = read_ids(api, reader, &page_path(channel_id, 1, 0, "newest")).await?;
     Ok(first.first().copied().zip(last.last().copied()))
+}
+
+/// How many messages a channel has, counted up to `wanted`.
+pub async fn count_up_to(
+    api: &mut Api,
+    reader: &Account,
+    channel_id: u64,
+    wanted: u64,
+) -> Result<u64, LoadError> {
+    let (mut count, mut anchor) = (0, "newest".to_owned());
+    while count < wanted {
+        let page = u32::try_from(wanted - count).unwrap_or(COUNTED_PAGE).min(COUNTED_PAGE);
+        let ids = read_ids(api, reader, &page_path(channel_id, page, 0, &anchor)).await?;
+        count += ids.len() as u64;
+        let (Some(first), Some(last)) = (ids.first(), ids.last()) else { break };
+        if ids.len() < page as usize {
+            break;
+        }
+        // All ids of the page are of this channel, so that a fill sent them without other traffic, and those before as well.
+        if count < wanted && anchor == "newest" && last - first + 1 == ids.len() as u64 {
+            let range = find_id_range(api, reader, channel_id).await?;
+            count = range.map_or(0, |(oldest, newest)| newest - oldest + 1);
+            break;
+        }
+        anchor = first.to_string();
+    }
+    Ok(count.min(wanted))
 }
 
 /// The range of anchors that have a whole page before them.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::budget::Budget;
-use super::fetch::find_id_range;
+use super::fetch::count_up_to;
 use super::send::{Sent, open_senders};
 use crate::client::Api;
 use crate::error::LoadError;
+use crate::output::note;
 use crate::pace::{Load, Pace};
 use crate::recorder::{Recorder, Window};
 use crate::report::progress::counting_bar;
@@ -22,12 +23,12 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
     let channel = stage.channel(&plan.channel)?;
     let accounts = stage.accounts(&channel.members, plan.senders as usize).await?;
     let mut api = Api::open(&stage.target).await?;
-    // Only the fill sends to its channel, all at once, so the range of ids is about the number of messages.
-    let present = find_id_range(&mut api, &accounts[0], channel.id)
-        .await?
-        .map_or(0, |(oldest, newest)| newest - oldest + 1);
+    let present = count_up_to(&mut api, &accounts[0], channel.id, plan.messages).await?;
     let missing = plan.messages.saturating_sub(present);
     if missing == 0 {
+        if plan.messages > 0 {
+            note(format!("the fill was skipped: {} has {} messages already", plan.channel, plan.messages));
+        }
         return Ok(());
     }
     let writer = Arc::new(Writer::new(Instant::now(), plan.chars));

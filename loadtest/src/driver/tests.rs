@@ -101,6 +101,21 @@ async fn client_above_the_rate_limit_waits_and_what_was_due_is_unsent() {
 }
 
 #[tokio::test]
+async fn fill_counts_messages_between_those_of_other_channels() {
+    let target = fake::start(Faults::default());
+    let send = serde_json::json!([{"name": "send", "secs": 20, "step": {
+        "do": "send", "clients": 1, "channel": "load other", "chars": [24, 80], "topics": 1, "messages": 40
+    }}]);
+    // The ids of the channel's five messages are 1 to 3, and then 44 and 45.
+    run_with(&target, 3, send.clone()).await;
+    run_with(&target, 5, send).await;
+    let fetch = serde_json::json!([{"name": "fetch", "secs": 0.1, "step": {
+        "do": "fetch", "clients": 1, "channel": "load all", "anchor": "newest", "num_before": 20
+    }}]);
+    assert_eq!(run_with(&target, 20, fetch).await[0].failed(), 0);
+}
+
+#[tokio::test]
 async fn fill_waits_for_a_server_that_limits_the_rate() {
     let target = fake::start(Faults { limit_sends: 450, ..Faults::default() });
     let phases = serde_json::json!([{"name": "fetch", "secs": 0.1, "step": {
