@@ -245,8 +245,8 @@ pub struct StartArgs {
     /// names.
     #[arg(long, default_value = "target/loadtest")]
     pub out: PathBuf,
-    /// Number of starts.
-    #[arg(long)]
+    /// Number of starts, 1 to 100.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
 }
 

@@ -233,7 +233,12 @@ pub fn check_success(call: &str, status: u16, value: Value) -> Result<Value, Loa
 }
 
 fn refused(call: String, status: u16, body: &str, retry_after: Option<Duration>) -> LoadError {
-    LoadError::Refused { call, status, body: body.chars().take(300).collect(), retry_after }
+    let mut body: String = body.chars().take(300).collect();
+    if matches!(status, 301 | 302 | 307 | 308) {
+        body +=
+            "; this is a redirect: give the address that it leads to, perhaps https:// instead of http://";
+    }
+    LoadError::Refused { call, status, body, retry_after }
 }
 
 fn read_as<T: serde::de::DeserializeOwned>(call: &str, value: Value) -> Result<T, LoadError> {

@@ -89,6 +89,9 @@ fn prepare_files(sides: &[Side], args: &CompareArgs) -> Result<(), LoadError> {
 pub fn overlay(args: &OverlayArgs) -> Result<(), LoadError> {
     let mut runs = Vec::new();
     for (name, path) in &args.results {
+        if runs.iter().any(|run: &RunResult| run.server == *name) {
+            return Err(LoadError::Usage(format!("{name} is there twice")));
+        }
         let mut run = report::read(path)?;
         run.server.clone_from(name);
         runs.push(run);

@@ -18,7 +18,17 @@ pub async fn ensure(api: &mut Api, target: &Target, number: u32) -> Result<Targe
         return Ok(other);
     }
     let fields = [("subdomain", subdomain.as_str())];
-    let created = api.post_ok("/dev/realms", None, &fields).await?;
+    let created = api.post_ok("/dev/realms", None, &fields).await.map_err(without_realms)?;
     let host = created["host"].as_str().unwrap_or(&host).to_owned();
     Ok(target.with_host(&host))
+}
+
+/// Explains what a server lacks that makes no organizations.
+fn without_realms(error: LoadError) -> LoadError {
+    match error {
+        LoadError::Refused { status: 404 | 405, .. } => LoadError::Usage(format!(
+            "{error}; this is not a development server, which a scenario with organizations needs"
+        )),
+        error => error,
+    }
 }

@@ -81,7 +81,7 @@ pub async fn start(args: StartArgs) -> Result<bool, LoadError> {
     let mut scenario = Scenario::load("start")?;
     for phase in &mut scenario.phases {
         if let (Step::Start(step), Some(rounds)) = (&mut phase.step, args.rounds) {
-            step.rounds = rounds.clamp(1, 100);
+            step.rounds = rounds;
         }
     }
     let session = Session {

@@ -201,6 +201,11 @@ impl Session {
     async fn prepare(&self, scenario: &Scenario, api: &mut Api) -> Result<Vec<Stage>, LoadError> {
         if scenario.organizations == 0 {
             let mut stage = Stage::prepare(&self.target, scenario, &self.people).await?;
+            let logins = scenario.phases.iter().map(|phase| phase.step.logins()).max().unwrap_or(0);
+            for number in stage.everyone().into_iter().take(logins as usize) {
+                // Before the first phase is measured.
+                stage.password(number)?;
+            }
             if let Some(plan) = &scenario.fill {
                 fill::fill(&mut stage, plan).await?;
             }

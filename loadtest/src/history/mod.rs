@@ -18,7 +18,8 @@ const LINES_MAX: usize = 1_000;
 /// Appends the figures of results, if there are some, and draws the plot.
 pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
     let text = match std::fs::read_to_string(&args.file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        // A first line begins the file; without one there is nothing to draw.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && args.results.is_some() => String::new(),
         read => read.map_err(|source| LoadError::file(&args.file, source))?,
     };
     let mut lines =
@@ -85,6 +86,11 @@ mod tests {
             file: path("history.csv"),
             plot: path("plot.svg"),
         };
+        let nothing =
+            HistoryArgs { results: None, version: None, file: path("misspelt.csv"), plot: path("plot.svg") };
+        assert!(
+            record(&nothing).unwrap_err().to_string().contains("misspelt.csv") && !path("plot.svg").exists()
+        );
         record(&args).unwrap();
         let error = record(&args).unwrap_err().to_string();
         assert!(error.contains("same date, version and figures"), "{error}");

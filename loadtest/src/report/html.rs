@@ -14,9 +14,11 @@ pub fn render(run: &RunResult) -> String {
     let mut page = page::begin("Load test");
     let _ = writeln!(
         page,
-        "<p class=\"faint\"><time datetime=\"{}\">{}</time></p>",
+        "<p class=\"faint\"><time datetime=\"{}\">{}</time>{}{}</p>",
         dates::iso(run.started_at),
-        dates::written(run.started_at)
+        dates::written(run.started_at),
+        if run.url.is_empty() { "" } else { ", " },
+        escape(&run.url)
     );
     let _ = writeln!(page, "<p>{}</p>", escape(&render_machine(&run.machine)));
     if let Some(warning) = busy_before(&run.machine) {
@@ -202,6 +204,13 @@ mod tests {
         ] {
             assert!(page.contains(part), "{part} is missing in\n{page}");
         }
+    }
+
+    #[test]
+    fn page_says_which_server_was_tested() {
+        let mut run = sample::run_result();
+        run.url = "http://a.example:1".to_owned();
+        assert!(render(&run).contains("</time>, http://a.example:1</p>"));
     }
 
     #[test]

@@ -141,7 +141,11 @@ pub fn ratio_bars(run: &RunResult) -> Option<String> {
         .flat_map(|scenario| {
             scenario.phases.iter().filter_map(|phase| {
                 let ratio = ratio_to_baseline(phase, &scenario.baselines)?;
-                Some((scenario.name.clone(), ratio))
+                let name = match scenario.phases.len() {
+                    1 => scenario.name.clone(),
+                    _ => format!("{}, {}", scenario.name, phase.name),
+                };
+                Some((name, ratio))
             })
         })
         .collect();
@@ -235,6 +239,16 @@ mod tests {
         let empty = PhaseResult::default();
         assert_eq!(throughput(&[("", &empty)]), None);
         assert_eq!(percentiles(&[("", &empty)]), None);
+    }
+
+    #[test]
+    fn bars_of_several_phases_have_their_names() {
+        let mut run = sample::run_result();
+        assert!(ratio_bars(&run).unwrap().contains("send 0.50"));
+        let mut second = run.scenarios[0].phases[0].clone();
+        "second".clone_into(&mut second.name);
+        run.scenarios[0].phases.push(second);
+        assert!(ratio_bars(&run).unwrap().contains("send, second 0.50"));
     }
 
     #[test]

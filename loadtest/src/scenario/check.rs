@@ -242,15 +242,27 @@ impl Scenario {
         Ok(())
     }
 
+    /// The channels by name, for a message.
+    fn list_channels(&self) -> String {
+        let listed = |plan: &super::ChannelPlan| match plan.names().as_slice() {
+            [first, .., last] => format!("{first} to {last}"),
+            [one] => one.clone(),
+            [] => String::new(),
+        };
+        match self.channels.as_slice() {
+            [] => "none".to_owned(),
+            plans => plans.iter().map(listed).collect::<Vec<_>>().join(", "),
+        }
+    }
+
     /// Whether a name is that of a channel, or of several where that is allowed.
     fn check_channel(&self, field: &str, name: &str, naming: Naming) -> Result<(), String> {
         let named =
             |plan: &&super::ChannelPlan| plan.name == name || plan.names().iter().any(|one| one == name);
         let Some(plan) = self.channels.iter().find(named) else {
-            let known: Vec<&str> = self.channels.iter().map(|plan| plan.name.as_str()).collect();
             return Err(format!(
                 "{field}: no channel {name} in this scenario, which has {}",
-                known.join(", ")
+                self.list_channels()
             ));
         };
         if plan.subscribers == 0 {

@@ -301,7 +301,7 @@ impl Step {
     /// Connections that its clients have at the same time, at most, in a scenario of this many users.
     pub fn connections(&self, users: u32) -> u64 {
         let counts: Vec<u32> = match self {
-            Step::Send(step) => vec![step.clients, logins(step.background.as_ref())],
+            Step::Send(step) => vec![step.clients, self.logins()],
             Step::Fanout(step) => {
                 let slow = step.slow.as_ref().map_or(0, |slow| slow.receivers);
                 vec![step.senders, step.receivers, slow]
@@ -314,23 +314,35 @@ impl Step {
             Step::Crowd(step) => vec![step.connections, 1],
             Step::Mixed(step) => {
                 let each = u32::try_from(step.each.len()).unwrap_or(u32::MAX);
-                vec![users.saturating_mul(each), logins(step.background.as_ref())]
+                vec![users.saturating_mul(each), self.logins()]
             }
             Step::Start(_) => vec![],
         };
         counts.into_iter().map(u64::from).sum()
     }
-}
 
-/// Users that log in at the same time.
-fn logins(background: Option<&BackgroundPlan>) -> u32 {
-    match background {
-        Some(BackgroundPlan::Login { concurrent, per_sec: _ }) => *concurrent,
-        Some(
-            BackgroundPlan::Move { .. }
-            | BackgroundPlan::MissedMail { .. }
-            | BackgroundPlan::DeleteTopic { .. },
-        )
-        | None => 0,
+    /// Users that log in with their passwords in its background.
+    pub fn logins(&self) -> u32 {
+        let background = match self {
+            Step::Send(step) => step.background.as_ref(),
+            Step::Mixed(step) => step.background.as_ref(),
+            Step::Fanout(_)
+            | Step::Fetch(_)
+            | Step::Get(_)
+            | Step::Idle(_)
+            | Step::Crowd(_)
+            | Step::Register(_)
+            | Step::Edit(_)
+            | Step::Start(_) => None,
+        };
+        match background {
+            Some(BackgroundPlan::Login { concurrent, per_sec: _ }) => *concurrent,
+            Some(
+                BackgroundPlan::Move { .. }
+                | BackgroundPlan::MissedMail { .. }
+                | BackgroundPlan::DeleteTopic { .. },
+            )
+            | None => 0,
+        }
     }
 }

@@ -158,7 +158,11 @@ fn channels_of_a_plan_are_named_alone_or_together() {
     assert_eq!(with(send("many 2")), Ok(()));
     assert_eq!(with(idle("many 0")), Ok(()));
     assert!(with(idle("many")).unwrap_err().contains("name one of them, such as many 0"));
-    assert!(with(send("many 3")).unwrap_err().contains("which has many"));
+    assert!(
+        with(send("many 3"))
+            .unwrap_err()
+            .ends_with("no channel many 3 in this scenario, which has many 0 to many 2")
+    );
 }
 
 #[test]

@@ -28,7 +28,15 @@ pub fn read(path: &Path) -> Result<Vec<Given>, LoadError> {
     let text = std::fs::read_to_string(path).map_err(|source| LoadError::file(path, source))?;
     let text = without_mark(&text);
     let failed = |reason: String| LoadError::Usage(format!("{}: {reason}", path.display()));
-    let users = if text.trim_start().starts_with(['[', '{']) { parse_json(text) } else { parse_csv(text) };
+    let users = match text.trim_start() {
+        start if start.starts_with("[api]") => {
+            Err("this is a zuliprc, of one account: give JSON or CSV with the columns \
+            `email` and `api_key`, which are its `email` and `key`"
+                .to_owned())
+        }
+        start if start.starts_with(['[', '{']) => parse_json(text),
+        _ => parse_csv(text),
+    };
     let users = users.map_err(failed)?;
     if users.is_empty() || users.len() > USERS_MAX {
         return Err(failed(format!("{} users; it must have 1 to {USERS_MAX}", users.len())));
@@ -50,11 +58,15 @@ fn parse_json(text: &str) -> Result<Vec<Given>, String> {
     struct File {
         users: Vec<Given>,
     }
-    let parsed = match text.trim_start().starts_with('[') {
+    let parsed: Result<Vec<Given>, _> = match text.trim_start().starts_with('[') {
         true => serde_json::from_str(text),
         false => serde_json::from_str(text).map(|file: File| file.users),
     };
-    parsed.map_err(|error| error.to_string())
+    let users = parsed.map_err(|error| error.to_string())?;
+    match users.iter().position(|user| user.email.is_empty() || user.api_key.is_empty()) {
+        Some(place) => Err(format!("account {}: `email` and `api_key` must not be empty", place + 1)),
+        None => Ok(users),
+    }
 }
 
 fn parse_csv(text: &str) -> Result<Vec<Given>, String> {
@@ -123,8 +135,12 @@ mod tests {
         );
         assert!(parse_csv("email,api_key\na@x,\n").unwrap_err().contains("must not be empty"));
         assert!(parse_json(r#"[{"email":"a@x"}]"#).unwrap_err().contains("api_key"));
+        let empty = r#"[{"email":"a@x","api_key":"k1"},{"email":"","api_key":"k2"}]"#;
+        assert_eq!(parse_json(empty).unwrap_err(), "account 2: `email` and `api_key` must not be empty");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("users.csv");
+        std::fs::write(&path, "[api]\nemail=a@x\nkey=k1\nsite=http://x\n").unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("users.csv: this is a zuliprc"));
         std::fs::write(&path, "email,api_key\n").unwrap();
         assert!(read(&path).unwrap_err().to_string().contains("users.csv: 0 users"));
         std::fs::write(&path, "email,api_key\na@x,k1\nb@x,k2\nA@x,k1\n").unwrap();
