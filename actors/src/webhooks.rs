@@ -1,8 +1,9 @@
 //! Jobs for outgoing webhook bots, in the frame of the message that triggers them.
 //!
-//! Messages of bots trigger none, so that bots do not answer each other forever.
+//! Messages of bots trigger none, so that bots do not answer each other forever. Nor do messages to bots whose owner has too
+//! many calls waiting.
 
-use crate::outbox::job;
+use crate::outbox::{CallRoom, job, note_without_room};
 use crate::shared::RealmShared;
 use model::job::{Task, TaskKind, WebhookTask, WebhookTrigger};
 use model::{BotKind, Channel, Directory, Fact, MessageId, Timestamp, User, UserId};
@@ -10,12 +11,15 @@ use rules::markdown::Rendered;
 use rules::permissions::channel::sees_content;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use storage::view::Jobs;
 
 /// A decided message.
 #[derive(Clone, Copy)]
 pub(crate) struct NewMessage<'m> {
     pub realm: &'m RealmShared,
     pub directory: &'m Directory,
+    /// The pending jobs.
+    pub jobs: &'m Jobs,
     pub sender: &'m User,
     pub id: MessageId,
     pub now: Timestamp,
@@ -31,13 +35,13 @@ impl NewMessage<'_> {
         let mentioned: BTreeSet<UserId> = mentioned.collect();
         let bots = self.bots(mentioned.into_iter());
         let bots = bots.filter(|bot| sees_content(self.directory, bot, channel));
-        self.jobs(bots.map(|bot| bot.id).collect(), WebhookTrigger::Mention)
+        self.calls(bots.map(|bot| bot.id).collect(), WebhookTrigger::Mention)
     }
 
     /// For a direct message: the bots in the conversation.
     pub fn to_people(self, users: &[UserId]) -> Vec<Fact> {
         let bots = self.bots(users.iter().copied()).map(|bot| bot.id).collect();
-        self.jobs(bots, WebhookTrigger::DirectMessage)
+        self.calls(bots, WebhookTrigger::DirectMessage)
     }
 
     /// The active outgoing webhook bots among users; none if the sender is a bot.
@@ -49,11 +53,18 @@ impl NewMessage<'_> {
         among.filter(move |_| is_heard).filter_map(|user| self.directory.user(user)).filter(is_bot)
     }
 
-    fn jobs(&self, bots: Vec<UserId>, trigger: WebhookTrigger) -> Vec<Fact> {
+    /// The calls of the services of bots, as far as there is room for them.
+    fn calls(&self, bots: Vec<UserId>, trigger: WebhookTrigger) -> Vec<Fact> {
         if bots.is_empty() || !self.realm.supports(TaskKind::Webhook) {
             return Vec::new();
         }
         let task = |bot| Task::Webhook(WebhookTask { bot, message: self.id, trigger });
-        bots.into_iter().map(|bot| job(self.now, task(bot))).collect()
+        let mut room = CallRoom::new(self.directory, self.jobs);
+        let (called, dropped): (Vec<_>, Vec<_>) = bots.into_iter().partition(|bot| room.take(*bot));
+        for bot in dropped {
+            tracing::warn!(%bot, "too many calls wait for the bots of one owner; a new one was dropped");
+            note_without_room(TaskKind::Webhook);
+        }
+        called.into_iter().map(|bot| job(self.now, task(bot))).collect()
     }
 }

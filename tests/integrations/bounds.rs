@@ -12,9 +12,11 @@ use serde_json::json;
 /// The limits of `actors::outbox::schedule`.
 const KIND_IN_PROGRESS_MAX: usize = 16;
 const DESTINATION_IN_PROGRESS_MAX: usize = 4;
+const OWNER_IN_PROGRESS_MAX: usize = 6;
 
-/// The limit of `actors::outbox::room`.
+/// The limits of `actors::outbox::room`.
 const UNREQUESTED_MAILS_MAX: usize = 5_000;
+const OWNER_CALLS_MAX: usize = 1_000;
 
 /// Invites so many people by mail.
 fn invite(who: &TestUser, count: usize) -> Call {
@@ -26,6 +28,19 @@ fn invite(who: &TestUser, count: usize) -> Call {
 
 fn waiting(t: &TestServer, kind: TaskKind) -> usize {
     t.waiting_jobs(kind)
+}
+
+/// A server whose outgoing webhooks may reach this machine and take 25 s.
+async fn server_of_webhooks() -> TestServer {
+    let plan = TestServer::builder().set("webhooks.private_addresses", true);
+    plan.set("webhooks.request_secs_max", 25).start().await
+}
+
+/// Creates an outgoing webhook bot.
+async fn outgoing(owner: &TestUser, name: &str, service: &HttpStub) -> TestUser {
+    let url = json!(service.url());
+    let params: Params<'_> = &[("bot_type", &3), ("payload_url", &url), ("interface_type", &1)];
+    make(owner, name, params).await.0
 }
 
 /// One user sends, and another receives it.
@@ -91,19 +106,14 @@ async fn invitations_without_room_are_refused_and_leave_room_for_others() {
 
 #[tokio::test]
 async fn hanging_webhooks_get_at_most_sixteen_requests() {
-    let t = TestServer::builder()
-        .set("webhooks.private_addresses", true)
-        .set("webhooks.request_secs_max", 25)
-        .start()
-        .await;
-    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let t = server_of_webhooks().await;
+    let owners = t.users(["iago", "hamlet", "othello", "cordelia"]);
+    let [iago, hamlet, ..] = &owners;
     let mut service = HttpStub::start().await;
     service.reply_always(StubReply::Hang);
     let mut bots = Vec::new();
     for number in 0..8 {
-        let (name, url) = (format!("asker{number}"), json!(service.url()));
-        let params: Params<'_> = &[("bot_type", &3), ("payload_url", &url), ("interface_type", &1)];
-        bots.push(make(&hamlet, &name, params).await.0);
+        bots.push(outgoing(&owners[number % 4], &format!("asker{number}"), &service).await);
     }
     for number in 0..30 {
         for bot in &bots {
@@ -113,10 +123,34 @@ async fn hanging_webhooks_get_at_most_sixteen_requests() {
     for _ in 0..KIND_IN_PROGRESS_MAX {
         service.next_request().await;
     }
-    chat(&iago, &hamlet).await;
-    assert_eq!(t.realm().deliveries_in_progress(), KIND_IN_PROGRESS_MAX);
+    chat(iago, hamlet).await;
+    assert_eq!(t.realm().in_progress(), KIND_IN_PROGRESS_MAX);
     assert_eq!(service.take_received().len(), 0, "no further request was sent");
     assert_eq!(waiting(&t, TaskKind::Webhook), 240, "and nothing is lost");
+}
+
+#[tokio::test]
+async fn slow_services_of_one_owner_do_not_delay_those_of_others() {
+    let t = server_of_webhooks().await;
+    let [hamlet, othello] = t.users(["hamlet", "othello"]);
+    let (mut slow, mut fast) = (HttpStub::start().await, HttpStub::start().await);
+    slow.reply_always(StubReply::Hang);
+    let mut bots = Vec::new();
+    for number in 0..10 {
+        bots.push(outgoing(&hamlet, &format!("slow{number}"), &slow).await);
+    }
+    let all: Vec<&TestUser> = bots.iter().collect();
+    for number in 0..=OWNER_CALLS_MAX / all.len() {
+        hamlet.send_direct(&all, &format!("question {number}")).await;
+    }
+    for _ in 0..OWNER_IN_PROGRESS_MAX {
+        slow.next_request().await;
+    }
+    assert_eq!(waiting(&t, TaskKind::Webhook), OWNER_CALLS_MAX, "further ones of this owner are dropped");
+    let own = outgoing(&othello, "fast", &fast).await;
+    hamlet.send_direct(&[&own], "a question").await;
+    fast.next_request().await;
+    assert_eq!(slow.take_received().len(), 0, "no further request was sent");
 }
 
 #[tokio::test]

@@ -146,7 +146,8 @@ impl ChannelActor {
             SendContext { directory: &view.directory, participants: &participants, id, now, durable };
         let widget = first_submessage(&draft.draft, &ids)?;
         let sender = draft.draft.sender.clone();
-        let new = NewMessage { realm: &self.realm, directory: &view.directory, sender: &sender, id, now };
+        let (directory, jobs) = (&view.directory, &view.jobs);
+        let new = NewMessage { realm: &self.realm, directory, jobs, sender: &sender, id, now };
         let channel = view.directory.channel(self.id);
         let asked = channel.map(|channel| new.mentioning(channel, &draft.draft.rendered));
         let mut decision = self.state.send(draft, widget, &context)?;

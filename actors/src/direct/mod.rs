@@ -118,7 +118,8 @@ pub(crate) fn message_facts(
     let mut message = draft.into_message(id, now, destination, flags);
     message.submessages.extend(widget);
     facts.push(Fact::Message(MessageFact::Sent { message: Arc::new(message), echo }));
-    let new = NewMessage { realm: context.realm, directory, sender: &sender, id, now };
+    let view = context.realm.view.read();
+    let new = NewMessage { realm: context.realm, directory, jobs: &view.jobs, sender: &sender, id, now };
     facts.extend(new.to_people(&users));
     Ok((id, facts))
 }

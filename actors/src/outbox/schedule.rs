@@ -1,13 +1,20 @@
 //! The schedule of jobs: due times, attempts, and concurrency limits. Pure: time and randomness are arguments.
+//!
+//! Of the destinations with room, that of the owner with the fewest deliveries in progress comes first, then one whose last
+//! attempt did not fail, then the owner whose turn is longest ago, then the earliest due job. So one owner's slow services delay
+//! those of another by one attempt at most.
 
 use model::job::{TaskDestination, TaskKind};
-use model::{JobId, Timestamp};
+use model::{JobId, Timestamp, UserId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Maximum number of concurrent deliveries of one kind.
 const KIND_IN_PROGRESS_MAX: usize = 16;
 /// Maximum number of concurrent deliveries to one destination; one while the last attempt failed.
 const DESTINATION_IN_PROGRESS_MAX: usize = 4;
+/// Maximum number of concurrent deliveries to the destinations of one owner: more than to one of them, so that a slow one does not
+/// hold the others, and so few that those of another owner have places.
+const OWNER_IN_PROGRESS_MAX: usize = 6;
 
 /// Delay after the first failure, in milliseconds.
 const FIRST_WAIT_MILLIS: u64 = 2_000;
@@ -27,9 +34,20 @@ struct Known {
 /// A destination of jobs.
 #[derive(Debug, Default)]
 struct DestinationQueue {
+    /// Whose share of the deliveries its jobs are in, as of its first pending job; none for kinds without owners.
+    owner: Option<UserId>,
     waiting: BTreeSet<(Timestamp, JobId)>,
     in_progress: usize,
     is_failing: bool,
+}
+
+/// The destinations of one owner that have jobs.
+#[derive(Debug, Default)]
+struct OwnerShare {
+    queues: usize,
+    in_progress: usize,
+    /// The number of the last begun delivery.
+    last_turn: u64,
 }
 
 /// The pending jobs of one organization.
@@ -37,41 +55,71 @@ struct DestinationQueue {
 pub(super) struct Schedule {
     jobs: HashMap<JobId, Known>,
     queues: BTreeMap<TaskDestination, DestinationQueue>,
+    owners: BTreeMap<UserId, OwnerShare>,
     in_progress: BTreeMap<TaskKind, usize>,
+    /// Number of begun deliveries.
+    turns: u64,
 }
 
 impl Schedule {
-    /// Adds a job, unless it is known already.
-    pub fn add(&mut self, id: JobId, destination: TaskDestination, due: Timestamp) {
+    /// Adds a job with the owner of its destination, unless it is known already.
+    pub fn add(
+        &mut self,
+        id: JobId,
+        (destination, owner): (TaskDestination, Option<UserId>),
+        due: Timestamp,
+    ) {
         if self.jobs.contains_key(&id) {
             return;
         }
         self.jobs.insert(id, Known { destination, tries: 0, first_due: due, due: Some(due) });
-        self.queues.entry(destination).or_default().waiting.insert((due, id));
+        let owners = &mut self.owners;
+        let queue = self.queues.entry(destination).or_insert_with(|| {
+            if let Some(owner) = owner {
+                owners.entry(owner).or_default().queues += 1;
+            }
+            DestinationQueue { owner, ..DestinationQueue::default() }
+        });
+        queue.waiting.insert((due, id));
     }
 
     /// The job to begin now, with the number of the attempt; `None` if no job is due, or all due ones wait for others.
     pub fn begin(&mut self, now: Timestamp) -> Option<(JobId, u32)> {
-        let has_room = |destination: &TaskDestination, queue: &DestinationQueue| {
-            let max = if queue.is_failing { 1 } else { DESTINATION_IN_PROGRESS_MAX };
-            let of_kind = self.in_progress.get(&destination.kind).copied().unwrap_or_default();
-            queue.in_progress < max && of_kind < KIND_IN_PROGRESS_MAX
-        };
-        let open = self.queues.iter().filter(|(destination, queue)| has_room(destination, queue));
-        let next =
-            open.filter_map(|(destination, queue)| Some((*queue.waiting.first()?, *destination))).min()?;
-        let ((due, id), destination) = next;
-        if due > now {
-            return None;
-        }
+        let open = self.queues.iter().filter_map(|(destination, queue)| {
+            let first = *queue.waiting.first().filter(|(due, _)| *due <= now)?;
+            Some((self.precedence(*destination, queue)?, first, *destination))
+        });
+        let (_, (due, id), destination) = open.min()?;
         let queue = self.queues.get_mut(&destination)?;
         queue.waiting.remove(&(due, id));
         queue.in_progress += 1;
+        self.turns += 1;
+        if let Some(share) = queue.owner.and_then(|owner| self.owners.get_mut(&owner)) {
+            share.in_progress += 1;
+            share.last_turn = self.turns;
+        }
         *self.in_progress.entry(destination.kind).or_default() += 1;
         let known = self.jobs.get_mut(&id)?;
         known.due = None;
         known.tries += 1;
         Some((id, known.tries))
+    }
+
+    /// The precedence of a destination, the lowest first; none if it has no room. Destinations without an owner do not compete
+    /// with those of owners, because they are of other kinds.
+    fn precedence(
+        &self,
+        destination: TaskDestination,
+        queue: &DestinationQueue,
+    ) -> Option<(usize, bool, u64)> {
+        let lane_max = if queue.is_failing { 1 } else { DESTINATION_IN_PROGRESS_MAX };
+        let of_kind = self.in_progress.get(&destination.kind).copied().unwrap_or_default();
+        let share = queue.owner.and_then(|owner| self.owners.get(&owner));
+        let (of_owner, last_turn) = share.map_or((0, 0), |share| (share.in_progress, share.last_turn));
+        let has_room = queue.in_progress < lane_max
+            && of_kind < KIND_IN_PROGRESS_MAX
+            && of_owner < OWNER_IN_PROGRESS_MAX;
+        has_room.then_some((of_owner, queue.is_failing, last_turn))
     }
 
     /// Schedules the next attempt after a failed one, `wait_millis` from now.
@@ -116,6 +164,9 @@ impl Schedule {
         }
         if let Some(queue) = self.queues.get_mut(&destination) {
             queue.in_progress = queue.in_progress.saturating_sub(1);
+            if let Some(share) = queue.owner.and_then(|owner| self.owners.get_mut(&owner)) {
+                share.in_progress = share.in_progress.saturating_sub(1);
+            }
             change(queue);
         }
         self.remove_if_unused(destination);
@@ -123,12 +174,17 @@ impl Schedule {
 
     /// Removes a destination without jobs.
     fn remove_if_unused(&mut self, destination: TaskDestination) {
-        if self
-            .queues
-            .get(&destination)
-            .is_some_and(|queue| queue.in_progress == 0 && queue.waiting.is_empty())
-        {
-            self.queues.remove(&destination);
+        let Some(queue) = self.queues.get(&destination) else { return };
+        if queue.in_progress > 0 || !queue.waiting.is_empty() {
+            return;
+        }
+        let owner = queue.owner;
+        self.queues.remove(&destination);
+        let Some(owner) = owner else { return };
+        let left = self.owners.get(&owner).map_or(0, |share| share.queues.saturating_sub(1));
+        match self.owners.get_mut(&owner).filter(|_| left > 0) {
+            Some(share) => share.queues = left,
+            None => drop(self.owners.remove(&owner)),
         }
     }
 }
@@ -158,13 +214,26 @@ pub(super) fn wait_at_least(after_secs: u64, wait_millis: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::InvitationId;
     use model::job::{MailTask, Task};
-    use model::{InvitationId, UserId};
 
-    const MAIL: TaskDestination = TaskDestination { kind: TaskKind::Mail, id: 0 };
+    const MAIL: (TaskDestination, Option<UserId>) = (TaskDestination { kind: TaskKind::Mail, id: 0 }, None);
 
-    fn webhook(id: u32) -> TaskDestination {
-        TaskDestination { kind: TaskKind::Webhook, id }
+    /// A bot of an owner with the same number.
+    fn webhook(id: u32) -> (TaskDestination, Option<UserId>) {
+        bot(id, id)
+    }
+
+    fn bot(id: u32, owner: u32) -> (TaskDestination, Option<UserId>) {
+        (TaskDestination { kind: TaskKind::Webhook, id }, Some(UserId(owner)))
+    }
+
+    /// Adds a job for each of an owner's bots; the ids count up from `first`.
+    fn add_for_bots(schedule: &mut Schedule, owner: u32, first: u64, bots: u32) {
+        for number in 0..bots {
+            let id = JobId(first + u64::from(number));
+            schedule.add(id, bot(owner * 1_000 + number, owner), Timestamp(0));
+        }
     }
 
     fn begin_all(schedule: &mut Schedule, now: u64) -> Vec<u64> {
@@ -186,6 +255,7 @@ mod tests {
         schedule.end(JobId(2), true);
         schedule.end(JobId(3), true);
         assert!(schedule.jobs.is_empty() && schedule.queues.is_empty() && schedule.in_progress() == 0);
+        assert!(schedule.owners.is_empty());
     }
 
     #[test]
@@ -200,8 +270,8 @@ mod tests {
             schedule.retry(JobId(id), Timestamp(0), 1_000);
         }
         assert_eq!(begin_all(&mut schedule, 10), [5], "then one by one, as long as it fails");
-        for place in 2..=30 {
-            schedule.add(JobId(1_000 + u64::from(place)), webhook(place), Timestamp(0));
+        for id in 2..=30 {
+            schedule.add(JobId(1_000 + u64::from(id)), webhook(id), Timestamp(0));
         }
         schedule.add(JobId(2_000), MAIL, Timestamp(5));
         let begun = begin_all(&mut schedule, 10);
@@ -218,6 +288,41 @@ mod tests {
     }
 
     #[test]
+    fn bots_of_one_owner_leave_room_for_those_of_others() {
+        let mut schedule = Schedule::default();
+        add_for_bots(&mut schedule, 1, 100, 30);
+        let begun = begin_all(&mut schedule, 0);
+        assert_eq!(begun, [100, 101, 102, 103, 104, 105], "so many at once of one owner");
+        schedule.add(JobId(500), webhook(2), Timestamp(9));
+        assert_eq!(begin_all(&mut schedule, 9), [500], "another owner's bot waits for none of them");
+        begun.into_iter().for_each(|id| schedule.retry(JobId(id), Timestamp(10), 0));
+        let begun = begin_all(&mut schedule, 10);
+        assert_eq!(begun, [106, 107, 108, 109, 110, 111], "what failed is tried after the others");
+        begun.into_iter().chain([500]).for_each(|id| schedule.end(JobId(id), true));
+        for id in 100..130 {
+            schedule.end(JobId(id), true);
+        }
+        assert!(schedule.queues.is_empty() && schedule.owners.is_empty() && schedule.in_progress() == 0);
+    }
+
+    #[test]
+    fn owners_take_turns() {
+        let mut schedule = Schedule::default();
+        for owner in 1..=3 {
+            add_for_bots(&mut schedule, owner, u64::from(owner) * 100, 10);
+        }
+        let begun = begin_all(&mut schedule, 0);
+        let expected: Vec<u64> = (0..16).map(|turn| (turn % 3 + 1) * 100 + turn / 3).collect();
+        assert_eq!(begun, expected);
+        schedule.add(JobId(900), webhook(4), Timestamp(8));
+        assert_eq!(begin_all(&mut schedule, 9), [] as [u64; 0], "all places are taken");
+        schedule.end(JobId(100), true);
+        assert_eq!(begin_all(&mut schedule, 9), [900], "who has none in progress is next, though due later");
+        schedule.end(JobId(101), true);
+        assert_eq!(begin_all(&mut schedule, 9), [106], "then who has the fewest");
+    }
+
+    #[test]
     fn many_invitations_do_not_delay_other_mails() {
         let user = UserId(1);
         let missed = Task::Mail(MailTask::Missed { user, messages: Vec::new() });
@@ -225,13 +330,13 @@ mod tests {
         let mut schedule = Schedule::default();
         for id in 1..=100 {
             let invitation = Task::Mail(MailTask::Invitation(InvitationId(1)));
-            schedule.add(JobId(id), invitation.destination(), Timestamp(0));
+            schedule.add(JobId(id), (invitation.destination(), None), Timestamp(0));
         }
         assert_eq!(begin_all(&mut schedule, 0), [1, 2, 3, 4]);
         for id in 201..=210 {
-            schedule.add(JobId(id), missed.destination(), Timestamp(1));
+            schedule.add(JobId(id), (missed.destination(), None), Timestamp(1));
         }
-        schedule.add(JobId(301), requested.destination(), Timestamp(2));
+        schedule.add(JobId(301), (requested.destination(), None), Timestamp(2));
         assert_eq!(begin_all(&mut schedule, 2), [201, 202, 203, 204, 301]);
     }
 

@@ -66,14 +66,18 @@ impl Outbox {
             let Fact::Job(JobFact::Added { task, .. }) = fact else { continue };
             has_new = true;
             if jobs.get(JobId::of(sequence, position)).is_none() {
-                let kind = task.kind().name();
-                tracing::warn!(kind, "too many jobs are pending; a new job was dropped");
-                metrics::counter!("millstream_outbox_total", "kind" => kind, "outcome" => "no_room")
-                    .increment(1);
+                let kind = task.kind();
+                tracing::warn!(kind = kind.name(), "too many jobs are pending; a new job was dropped");
+                note_without_room(kind);
             }
         }
         if has_new {
             self.wake();
         }
     }
+}
+
+/// Counts a job that was dropped because there was no room for it.
+pub(crate) fn note_without_room(kind: TaskKind) {
+    metrics::counter!("millstream_outbox_total", "kind" => kind.name(), "outcome" => "no_room").increment(1);
 }

@@ -2,6 +2,7 @@
 
 use super::delivery::{Delivery, DeliveryAttempt};
 use super::job::JobEnd;
+use super::room::call_owner;
 use super::schedule::{Schedule, first_attempt, wait_at_least, wait_millis};
 use super::threads::DeliveryThreads;
 use crate::handle::RealmHandle;
@@ -71,7 +72,8 @@ impl Worker {
         let mut schedule = self.schedule.borrow_mut();
         for job in view.jobs.after(self.last.get()) {
             self.last.set(job.id);
-            schedule.add(job.id, job.task.destination(), self.steady(self.first_attempt(job)));
+            let owner = job.task.bot().map(|bot| call_owner(&view.directory, bot));
+            schedule.add(job.id, (job.task.destination(), owner), self.steady(self.first_attempt(job)));
         }
     }
 

@@ -69,6 +69,14 @@ impl Task {
         self.destination().kind
     }
 
+    /// The bot whose service is called; none for other tasks.
+    pub fn bot(&self) -> Option<UserId> {
+        match self {
+            Self::Webhook(task) => Some(task.bot),
+            Self::Mail(_) | Self::Push(_) => None,
+        }
+    }
+
     /// Whether it is a delivery to a user, or to an address.
     pub fn is_for(&self, user: UserId, address: &str) -> bool {
         match self {

@@ -1,7 +1,7 @@
 //! Pending jobs for external services, and the newest of those that failed permanently.
 
 use model::JobId;
-use model::job::{Job, TaskKind};
+use model::job::{Job, TaskDestination, TaskKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct Jobs {
     pub(super) failed: BTreeMap<JobId, Arc<Job>>,
     /// The number of pending jobs, by kind.
     counts: BTreeMap<TaskKind, usize>,
+    /// The number of pending jobs, by destination.
+    lane_counts: BTreeMap<TaskDestination, usize>,
 }
 
 impl Jobs {
@@ -47,6 +49,12 @@ impl Jobs {
         self.counts.get(&kind).copied().unwrap_or_default()
     }
 
+    /// The number of pending jobs of each destination of a kind that has any.
+    pub fn waiting_by_lane(&self, kind: TaskKind) -> impl Iterator<Item = (TaskDestination, usize)> {
+        let destinations = TaskDestination { kind, place: 0 }..=TaskDestination { kind, place: u32::MAX };
+        self.lane_counts.range(destinations).map(|(destination, count)| (*destination, *count))
+    }
+
     /// Whether another job of a kind can be added.
     pub fn has_room(&self, kind: TaskKind) -> bool {
         self.waiting_count(kind) < JOBS_WAITING_MAX
@@ -55,23 +63,29 @@ impl Jobs {
     /// Adds a job as it is stored.
     pub(super) fn put(&mut self, job: Job) {
         let list = if job.failure.is_some() { &mut self.failed } else { &mut self.waiting };
-        let kind = job.task.kind();
+        let destination = job.task.destination();
         let is_waiting = job.failure.is_none();
         let before = list.insert(job.id, Arc::new(job));
         if is_waiting && before.is_none() {
-            *self.counts.entry(kind).or_default() += 1;
+            *self.counts.entry(destination.kind).or_default() += 1;
+            *self.lane_counts.entry(destination).or_default() += 1;
         }
     }
 
     /// Removes a waiting job.
     pub(super) fn take(&mut self, id: JobId) -> Option<Arc<Job>> {
         let job = self.waiting.remove(&id)?;
-        // No entry for a kind without pending jobs, as after loading.
-        let kind = job.task.kind();
-        match self.waiting_count(kind) {
-            0 | 1 => drop(self.counts.remove(&kind)),
-            count => drop(self.counts.insert(kind, count - 1)),
-        }
+        let destination = job.task.destination();
+        count_down(&mut self.counts, destination.kind);
+        count_down(&mut self.lane_counts, destination);
         Some(job)
+    }
+}
+
+/// Counts one less. There is no entry for nothing, as after loading.
+fn count_down<K: Ord>(counts: &mut BTreeMap<K, usize>, key: K) {
+    let left = counts.remove(&key).unwrap_or_default().saturating_sub(1);
+    if left > 0 {
+        counts.insert(key, left);
     }
 }
