@@ -42,8 +42,12 @@ pub enum Bucket {
     EmailChangeByUser,
     /// E-mails to an address of a channel, or from a user who replies to e-mails.
     MailsByAddress,
-    /// Links for a new password that were requested for an e-mail address, by anyone.
+    /// Mails with links that were requested for an e-mail address, by anyone.
     ResetMailsByAddress,
+    /// Such mails that were requested without a login, by IP address.
+    ResetMailsByIp,
+    /// Mails for new accounts, by organization.
+    SignUpsByOrganization,
 }
 
 impl Bucket {
@@ -56,7 +60,9 @@ impl Bucket {
             Self::AuthenticateByUsername
             | Self::AuthenticateFromAnywhere
             | Self::EmailChangeByUser
-            | Self::ResetMailsByAddress => true,
+            | Self::ResetMailsByAddress
+            | Self::ResetMailsByIp
+            | Self::SignUpsByOrganization => true,
             Self::ApiByUser
             | Self::ApiByIp
             | Self::EventsByUser

@@ -192,6 +192,8 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("limits.email_change_by_user", Kind::ExactRules),
     ("limits.mails_by_address", Kind::Rules),
     ("limits.reset_mails_by_address", Kind::ExactRules),
+    ("limits.reset_mails_by_ip", Kind::ExactRules),
+    ("limits.sign_ups_by_organization", Kind::ExactRules),
     ("login.password", Kind::Flag),
     ("ldap.url", Kind::Checked(super::texts::check_ldap_url)),
     ("ldap.starttls", Kind::Flag),

@@ -240,6 +240,8 @@ pub struct LimitSettings {
     pub email_change_by_user: Vec<[u32; 2]>,
     pub mails_by_address: Vec<[u32; 2]>,
     pub reset_mails_by_address: Vec<[u32; 2]>,
+    pub reset_mails_by_ip: Vec<[u32; 2]>,
+    pub sign_ups_by_organization: Vec<[u32; 2]>,
     /// Bytes that an account may add to the journal in 24 hours; 0 for no limit.
     pub write_bytes_by_user_daily: u64,
 }
@@ -443,7 +445,7 @@ impl Config {
 }
 
 impl LimitSettings {
-    pub(crate) fn lists(&self) -> [(Bucket, &'static str, &[[u32; 2]]); 13] {
+    pub(crate) fn lists(&self) -> [(Bucket, &'static str, &[[u32; 2]]); 15] {
         use Bucket::*;
         [
             (ApiByUser, "limits.api_by_user", &self.api_by_user),
@@ -459,6 +461,8 @@ impl LimitSettings {
             (EmailChangeByUser, "limits.email_change_by_user", &self.email_change_by_user),
             (MailsByAddress, "limits.mails_by_address", &self.mails_by_address),
             (ResetMailsByAddress, "limits.reset_mails_by_address", &self.reset_mails_by_address),
+            (ResetMailsByIp, "limits.reset_mails_by_ip", &self.reset_mails_by_ip),
+            (SignUpsByOrganization, "limits.sign_ups_by_organization", &self.sign_ups_by_organization),
         ]
     }
 

@@ -2,11 +2,12 @@
 //! (docs/api/server-additions.md#pages). Nothing tells whether an address has an account.
 
 use super::login::{Next, go_to};
-use super::{ADDRESS_BYTES_MAX, MessagePage, count_link, page};
+use super::requested_mails::count_mail;
+use super::{ADDRESS_BYTES_MAX, MessagePage, page};
 #[cfg(feature = "cluster")]
 use crate::http::account_queries;
 use crate::http::found_accounts;
-use crate::http::{ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params};
+use crate::http::{Address, ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params};
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use askama::Template;
@@ -76,6 +77,7 @@ fn find_form(token: FormToken, emails: &str, problem: Option<(StatusCode, &str)>
 pub async fn find(
     app: App,
     token: FormToken,
+    Address(from): Address,
     Params(FindRequest(text)): Params<FindRequest>,
 ) -> HandlerResult {
     check_mail(&app)?;
@@ -93,9 +95,8 @@ pub async fn find(
         return find_form(token, &text, Some((StatusCode::OK, "These are more than ten addresses.")));
     }
     for address in &addresses {
-        if let Err((status, _)) = count_link(&app, ("accounts", address)) {
-            let problem = "Too many mails were requested for one of these addresses. Try again later.";
-            return find_form(token, &text, Some((status, problem)));
+        if let Err(too_many) = count_mail(&app, from, "accounts", address) {
+            return find_form(token, &text, Some(too_many.problem()));
         }
     }
     actix_rt::spawn(async move {

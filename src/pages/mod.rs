@@ -18,17 +18,16 @@ mod open_to;
 pub mod password_reset;
 pub mod problem;
 pub mod reference;
+mod requested_mails;
 pub mod sign_up;
 pub mod static_files;
 pub mod unsubscribe;
 
-use crate::http::{ApiError, App, HandlerResult, Reply};
-use crate::rate_limit::Bucket;
+use crate::http::{ApiError, HandlerResult, Reply};
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use askama::Template;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use std::hash::Hash;
 
 /// The path of the script that names the conversation of a link, and keeps it while a person logs in.
 pub const SCRIPT_PATH: &str = "/static/millstream/conversation.js";
@@ -66,18 +65,6 @@ const LOG_IN: Link<'_> = Link { path: LOGIN_PAGE, words: "Log in" };
 /// The address of the page to log in, which leads back to a path of this host.
 fn login_path(next: &str) -> String {
     format!("{LOGIN_PAGE}?next={}", utf8_percent_encode(next, PLAIN))
-}
-
-/// Counts a mail with a link that was requested for an address. The error is the problem of the form after too many of them.
-fn count_link(app: &App, address: impl Hash) -> Result<(), (StatusCode, &'static str)> {
-    let counted = app.limits.acquire(Bucket::ResetMailsByAddress, address, app.moment());
-    match counted.is_some_and(|status| status.check().is_err()) {
-        true => {
-            let text = "Too many links were requested for this address. Try again later.";
-            Err((StatusCode::TOO_MANY_REQUESTS, text))
-        }
-        false => Ok(()),
-    }
 }
 
 /// The page of an organization with a message.

@@ -2,8 +2,11 @@
 //! (docs/api/server-additions.md#pages). Nothing tells whether an address has an account.
 
 use super::login::{active_realm, go_to};
-use super::{ADDRESS_BYTES_MAX, LOGIN_PAGE, Link, count_link, message_of, page};
-use crate::http::{ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm};
+use super::requested_mails::count_mail;
+use super::{ADDRESS_BYTES_MAX, LOGIN_PAGE, Link, message_of, page};
+use crate::http::{
+    Address, ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm,
+};
 use crate::integrations::mail::parse_reset_key;
 use actix_web::http::StatusCode;
 use actors::{DomainError, RealmHandle, commands};
@@ -79,6 +82,7 @@ pub async fn request(
     app: App,
     realm: Option<Realm>,
     token: FormToken,
+    Address(from): Address,
     Params(ResetRequest(email)): Params<ResetRequest>,
 ) -> HandlerResult {
     let realm = match active_realm(realm) {
@@ -89,8 +93,8 @@ pub async fn request(
     if email.is_empty() || email.len() > ADDRESS_BYTES_MAX || !email.contains('@') {
         return request_form(&realm, token, &email, Some((StatusCode::OK, "Enter a valid email address.")));
     }
-    if let Err(problem) = count_link(&app, (realm.id(), email.to_lowercase())) {
-        return request_form(&realm, token, &email, Some(problem));
+    if let Err(too_many) = count_mail(&app, from, ("new password", realm.id()), &email) {
+        return request_form(&realm, token, &email, Some(too_many.problem()));
     }
     let has_directory = app.ldap.is_some();
     actix_rt::spawn(async move {

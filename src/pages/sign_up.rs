@@ -4,9 +4,10 @@
 use super::account_form::{Entry, JoinForm, address_refused, address_text};
 use super::login::{active_realm, go_to, no_organization};
 use super::open_to::why_not;
-use super::{ADDRESS_BYTES_MAX, Link, count_link, message_of, page};
+use super::requested_mails::{count_mail, count_sign_up};
+use super::{ADDRESS_BYTES_MAX, Link, message_of, page};
 use crate::http::{
-    ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm, RealmUrl,
+    Address, ApiError, App, Fields, FormToken, FromFields, HandlerResult, Params, Path, Realm, RealmUrl,
 };
 use crate::integrations::mail::parse_sign_up_key;
 use actix_web::http::StatusCode;
@@ -78,6 +79,7 @@ pub async fn request(
     app: App,
     realm: Option<Realm>,
     token: FormToken,
+    Address(from): Address,
     Params(SignUpRequest(address)): Params<SignUpRequest>,
 ) -> HandlerResult {
     let Some(Realm(realm)) = realm else { return no_organization() };
@@ -92,8 +94,9 @@ pub async fn request(
     if is_long {
         return address_form(&realm, token, "", Some((StatusCode::OK, "This address is too long.")));
     }
-    if let Err(problem) = count_link(&app, ("sign up", realm.id(), address.to_lowercase())) {
-        return address_form(&realm, token, &address, Some(problem));
+    let counted = count_mail(&app, from, ("sign up", realm.id()), &address);
+    if let Err(too_many) = counted.and_then(|()| count_sign_up(&app, &realm)) {
+        return address_form(&realm, token, &address, Some(too_many.problem()));
     }
     realm.execute(commands::RequestSignUp { address }).await?;
     go_to("/accounts/send_confirm/", Vec::new())

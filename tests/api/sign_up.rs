@@ -140,6 +140,61 @@ async fn where_an_invitation_is_required_the_pages_say_so() {
     assert!(html(&page).contains("cannot send the email"), "{page:?}");
 }
 
+/// As [`server`], with rate limits of which one is as given.
+async fn limited_server(limit: &'static str, rules: &str) -> TestServer {
+    let plan = TestServer::builder().development().set("limits.enabled", true);
+    plan.set(limit, rules).start().await
+}
+
+/// Asks for too many mails.
+async fn ask_in_vain(visitor: &mut Visitor, address: &str, problem: &str) {
+    let answer = visitor.submit(START, START, &[("email", address)]).await;
+    assert!(answer.status == 429 && html(&answer).contains(problem), "{address}: {answer:?}");
+}
+
+#[tokio::test]
+async fn mails_to_a_mailbox_are_limited_without_its_tag() {
+    let t = limited_server("limits.reset_mails_by_address", "[[3600, 3]]").await;
+    let mut visitor = Visitor::new(&t);
+    for address in ["new@example.com", "new+1@example.com", "NEW+2@Example.com"] {
+        ask(&mut visitor, address).await;
+    }
+    ask_in_vain(&mut visitor, "new+3@example.com", "for this address").await;
+    ask(&mut visitor, "newer@example.com").await;
+}
+
+#[tokio::test]
+async fn mails_that_a_network_requests_are_limited() {
+    let t = limited_server("limits.reset_mails_by_ip", "[[3600, 3]]").await;
+    let mut visitor = Visitor::new(&t);
+    ask(&mut visitor, "new1@example.com").await;
+    for (path, field) in [("/accounts/password/reset/", "email"), ("/accounts/find/", "emails")] {
+        let answer = visitor.submit(path, path, &[(field, "hamlet@zulip.com")]).await;
+        assert_eq!(answer.status, 302, "{path}: {answer:?}");
+    }
+    ask_in_vain(&mut visitor, "new2@example.com", "from your network").await;
+    for (path, field) in [("/accounts/password/reset/", "email"), ("/accounts/find/", "emails")] {
+        for address in ["iago@zulip.com", "unknown@zulip.com"] {
+            let answer = visitor.submit(path, path, &[(field, address)]).await;
+            assert!(answer.status == 429 && html(&answer).contains("from your network"), "{answer:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn mails_for_new_accounts_of_an_organization_are_limited() {
+    let t = limited_server("limits.sign_ups_by_organization", "[[86400, 2]]").await;
+    let mut visitor = Visitor::new(&t);
+    ask(&mut visitor, "new1@example.com").await;
+    ask(&mut visitor, "new2@example.com").await;
+    for address in ["new3@example.com", "hamlet@zulip.com"] {
+        ask_in_vain(&mut visitor, address, "for new accounts").await;
+    }
+    let start = "/accounts/password/reset/";
+    let answer = visitor.submit(start, start, &[("email", "hamlet@zulip.com")]).await;
+    assert_eq!(answer.status, 302, "links for people with an account are not held up: {answer:?}");
+}
+
 #[tokio::test]
 async fn links_expire_and_belong_to_one_address() {
     let clock = ManualClock::new(Timestamp(1_800_000_000_000));

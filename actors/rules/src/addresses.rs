@@ -35,6 +35,15 @@ pub fn check_email_allowed(directory: &Directory, email: &str) -> Result<(), Add
     if is_inside { Ok(()) } else { Err(AddressRefusal::OutsideDomains) }
 }
 
+/// The address by which mails to a mailbox are counted: in lower case, without what follows a `+` in its name, because mail servers
+/// deliver `name+anything@host` to `name@host`.
+pub fn counted_address(address: &str) -> String {
+    let address = address.to_lowercase();
+    let Some((local, host)) = address.rsplit_once('@') else { return address };
+    let name = local.split_once('+').map_or(local, |(name, _)| name);
+    format!("{name}@{host}")
+}
+
 /// Whether a host, in lower case, belongs to a domain.
 fn contains(domain: &RealmDomain, host: &str) -> bool {
     let below = host.strip_suffix(domain.name.as_str());
@@ -174,6 +183,20 @@ mod tests {
         realm.settings.insert("disallow_disposable_email_addresses".into(), SettingValue::Bool(false));
         directory.put_realm(realm);
         assert_eq!(check_email_allowed(&directory, "a@mailinator.com"), Ok(()));
+    }
+
+    #[test]
+    fn mails_to_a_mailbox_are_counted_together() {
+        for (address, expected) in [
+            ("a@b.example", "a@b.example"),
+            ("A+Tag@B.example", "a@b.example"),
+            ("a+b+c@b.example", "a@b.example"),
+            ("a@b+c.example", "a@b+c.example"),
+            ("+@b.example", "@b.example"),
+            ("A+b", "a+b"),
+        ] {
+            assert_eq!(counted_address(address), expected, "{address}");
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ impl<'d> CallRoom<'d> {
     /// The room besides the pending jobs. Costs a lookup for each bot that has any.
     pub fn new(directory: &'d Directory, jobs: &Jobs) -> Self {
         let mut waiting = BTreeMap::new();
-        for (destination, count) in jobs.waiting_by_lane(TaskKind::Webhook) {
+        for (destination, count) in jobs.waiting_by_destination(TaskKind::Webhook) {
             *waiting.entry(call_owner(directory, UserId(destination.id))).or_default() += count;
         }
         Self { directory, waiting }

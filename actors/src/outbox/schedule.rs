@@ -112,11 +112,11 @@ impl Schedule {
         destination: TaskDestination,
         queue: &DestinationQueue,
     ) -> Option<(usize, bool, u64)> {
-        let lane_max = if queue.is_failing { 1 } else { DESTINATION_IN_PROGRESS_MAX };
+        let destination_max = if queue.is_failing { 1 } else { DESTINATION_IN_PROGRESS_MAX };
         let of_kind = self.in_progress.get(&destination.kind).copied().unwrap_or_default();
         let share = queue.owner.and_then(|owner| self.owners.get(&owner));
         let (of_owner, last_turn) = share.map_or((0, 0), |share| (share.in_progress, share.last_turn));
-        let has_room = queue.in_progress < lane_max
+        let has_room = queue.in_progress < destination_max
             && of_kind < KIND_IN_PROGRESS_MAX
             && of_owner < OWNER_IN_PROGRESS_MAX;
         has_room.then_some((of_owner, queue.is_failing, last_turn))
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn failing_lane_does_not_block_others() {
+    fn failing_destination_does_not_block_others() {
         let mut schedule = Schedule::default();
         for id in 1..=100 {
             schedule.add(JobId(id), webhook(1), Timestamp(0));

@@ -12,6 +12,7 @@ use crate::rate_limit::Bucket;
 use actors::{DomainError, NewPassword, OwnChanges, commands};
 use model::job::TaskKind;
 use model::{Directory, SettingValue};
+use rules::addresses::counted_address;
 use rules::invitations::check_new_address;
 use rules::names::{check_full_name_free, parse_full_name};
 use rules::passwords::is_strong_password;
@@ -60,10 +61,8 @@ pub async fn update_settings(
     let directory = caller.realm.directory();
     let address = check_address_change(&directory, &caller, &email)?;
     let full_name = check_name_change(&directory, &caller, full_name)?;
-    if address.is_some() {
-        let key = (caller.realm.id(), caller.user.id);
-        let rate_limit = app.limits.acquire(Bucket::EmailChangeByUser, key, app.moment());
-        rate_limit.map_or(Ok(()), |rate_limit| rate_limit.check())?;
+    if let Some(address) = &address {
+        count_address_change(&app, &caller, address)?;
     }
     let changes = OwnChanges { settings, full_name, password, address };
     let user = caller.user.id;
@@ -161,6 +160,18 @@ fn check_address_change(
         return Err(ApiError::bad_request(msg));
     }
     Ok(Some(email.to_owned()))
+}
+
+/// Counts a change of the address, for the account, and for the mailbox that gets the link. What is refused for the mailbox does
+/// not count for the account.
+fn count_address_change(app: &App, caller: &Caller, address: &str) -> Result<(), ApiError> {
+    let account = (caller.realm.id(), caller.user.id);
+    let by_user = app.limits.acquire(Bucket::EmailChangeByUser, account, app.moment());
+    by_user.map_or(Ok(()), |status| status.check())?;
+    let mailbox = ("address change", caller.realm.id(), counted_address(address));
+    let by_address = app.limits.acquire(Bucket::ResetMailsByAddress, mailbox, app.moment());
+    let checked = by_address.map_or(Ok(()), |status| status.check());
+    Ok(checked.inspect_err(|_| app.limits.refund(Bucket::EmailChangeByUser, account))?)
 }
 
 /// The new name; none if it does not change or the organization does not allow users to change it.

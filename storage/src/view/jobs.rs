@@ -20,7 +20,7 @@ pub struct Jobs {
     /// The number of pending jobs, by kind.
     counts: BTreeMap<TaskKind, usize>,
     /// The number of pending jobs, by destination.
-    lane_counts: BTreeMap<TaskDestination, usize>,
+    destination_counts: BTreeMap<TaskDestination, usize>,
 }
 
 impl Jobs {
@@ -50,9 +50,9 @@ impl Jobs {
     }
 
     /// The number of pending jobs of each destination of a kind that has any.
-    pub fn waiting_by_lane(&self, kind: TaskKind) -> impl Iterator<Item = (TaskDestination, usize)> {
+    pub fn waiting_by_destination(&self, kind: TaskKind) -> impl Iterator<Item = (TaskDestination, usize)> {
         let destinations = TaskDestination { kind, place: 0 }..=TaskDestination { kind, place: u32::MAX };
-        self.lane_counts.range(destinations).map(|(destination, count)| (*destination, *count))
+        self.destination_counts.range(destinations).map(|(destination, count)| (*destination, *count))
     }
 
     /// Whether another job of a kind can be added.
@@ -68,7 +68,7 @@ impl Jobs {
         let before = list.insert(job.id, Arc::new(job));
         if is_waiting && before.is_none() {
             *self.counts.entry(destination.kind).or_default() += 1;
-            *self.lane_counts.entry(destination).or_default() += 1;
+            *self.destination_counts.entry(destination).or_default() += 1;
         }
     }
 
@@ -77,7 +77,7 @@ impl Jobs {
         let job = self.waiting.remove(&id)?;
         let destination = job.task.destination();
         count_down(&mut self.counts, destination.kind);
-        count_down(&mut self.lane_counts, destination);
+        count_down(&mut self.destination_counts, destination);
         Some(job)
     }
 }

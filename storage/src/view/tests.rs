@@ -364,14 +364,14 @@ fn jobs_persist_until_they_end_and_failed_ones_are_bounded() {
     assert_eq!(ids, [JobId::of(sequence, 1), JobId::of(sequence, 2)]);
     assert_eq!((jobs.get(ids[0]).unwrap().due, jobs.waiting_count(TaskKind::Mail)), (Timestamp(7), 2));
     assert_eq!(jobs.after(ids[0]).count(), 1);
-    let destinations: Vec<_> = jobs.waiting_by_lane(TaskKind::Mail).collect();
+    let destinations: Vec<_> = jobs.waiting_by_destination(TaskKind::Mail).collect();
     assert_eq!(destinations, [(jobs.get(ids[0]).unwrap().task.destination(), 2)]);
     let end = |job, outcome| Fact::Job(JobFact::Ended { job, outcome });
     let gave_up = || JobOutcome::GaveUp { why: "no route to host".into() };
     world.run.frame(vec![end(ids[0], JobOutcome::Delivered), end(ids[1], gave_up()), end(ids[0], gave_up())]);
     let jobs = &world.restart().jobs;
     assert_eq!((jobs.after(JobId(0)).count(), jobs.waiting_count(TaskKind::Mail)), (0, 0));
-    assert_eq!(jobs.waiting_by_lane(TaskKind::Mail).count(), 0);
+    assert_eq!(jobs.waiting_by_destination(TaskKind::Mail).count(), 0);
     let failed: Vec<_> =
         jobs.failed().map(|job| (job.id, job.failure.as_ref().unwrap().why.as_str())).collect();
     assert_eq!(failed, [(ids[1], "no route to host")], "an ended job stays as it is");

@@ -156,6 +156,25 @@ async fn email_change_errors_send_no_mail() {
 }
 
 #[tokio::test]
+async fn email_changes_to_one_mailbox_are_limited() {
+    let smtp = SmtpServer::start().await;
+    let t = plan(&smtp)
+        .set("limits.enabled", "true")
+        .set("limits.email_change_by_user", "[[3600, 1]]")
+        .set("limits.reset_mails_by_address", "[[3600, 3]]")
+        .start()
+        .await;
+    let [hamlet, othello, cordelia, iago] = t.users(["hamlet", "othello", "cordelia", "iago"]);
+    ask(&hamlet, "shared+1@elsinore.example").await;
+    ask(&othello, "Shared+2@elsinore.example").await;
+    ask(&cordelia, "shared@elsinore.example").await;
+    let refused = iago.call(Method::PATCH, "/settings", &[("email", &"shared+3@elsinore.example")]).await;
+    assert_eq!((refused.status, &refused.body["code"]), (429, &json!("RATE_LIMIT_HIT")), "{}", refused.body);
+    // It did not count for the account.
+    ask(&iago, "other@elsinore.example").await;
+}
+
+#[tokio::test]
 async fn dev_server_lists_sent_emails() {
     let t = TestServer::builder().development().start().await;
     let hamlet = t.user("hamlet");
