@@ -2,7 +2,8 @@
 
 use crate::codec::{decode, encode};
 use crate::error::StoreError;
-use crate::view::key::{Key, Number};
+use crate::view::key::{self, Key, Number};
+use crate::view::packed::{packed, packed_bodies, plain};
 use crate::view::record::Record;
 use crate::view::{Progress, Row, RowChange, Rows, chunk, records};
 use model::{MessageId, MessageVersion, RealmId, UserGroup};
@@ -94,7 +95,7 @@ impl<'t> Batch<'t> {
         let mut rows = Vec::with_capacity(self.newest.len());
         for (key, Pending { value, group, .. }) in self.newest {
             let value = match group.map(|group| encode(&group)).transpose()?.or(value) {
-                Some(chunk) if records::is_chunk(&key) => Some(chunk::packed(chunk)?),
+                Some(chunk) if records::is_chunk(&key) => Some(stored_form(&key, chunk)?),
                 value => value,
             };
             rows.push((key, value));
@@ -119,7 +120,7 @@ impl<'t> Batch<'t> {
                         records::describe(entry.key())
                     )));
                 };
-                entry.insert(Some(chunk::plain(&stored)?.into_owned()).into())
+                entry.insert(Some(plain(&stored)?.into_owned()).into())
             }
         };
         let chunk = pending.value.get_or_insert_default();
@@ -145,7 +146,7 @@ impl<'t> Batch<'t> {
         while let Some(first) = messages.min() {
             let mut through = first;
             if let Some(Row { key, value }) = self.chunk_with(realm, table, MessageId(first))? {
-                let (rest, last) = chunk::without(&chunk::plain(&value)?, |id| messages.contains(id.0))?;
+                let (rest, last) = chunk::without(&plain(&value)?, |id| messages.contains(id.0))?;
                 through = through.max(last.0);
                 match rest {
                     chunk::Rest::Same => {}
@@ -161,7 +162,7 @@ impl<'t> Batch<'t> {
     /// Erases the texts of the versions of a message before number `kept`.
     fn erase_versions(&mut self, realm: RealmId, id: MessageId, kept: u32) -> Result<(), StoreError> {
         if let Some(Row { key, value }) = self.chunk_with(realm, records::Messages::ID, id)?
-            && let Some(chunk) = chunk::with_changed(&chunk::plain(&value)?, id, chunk::blank_message)?
+            && let Some(chunk) = chunk::with_changed(&plain(&value)?, id, chunk::blank_message)?
         {
             self.newest.insert(key, Some(chunk).into());
         }
@@ -191,5 +192,13 @@ impl<'t> Batch<'t> {
             }
             (_, stored) => Ok(stored.map(|(key, bytes)| Row { key: key.to_vec(), value: bytes.to_vec() })),
         }
+    }
+}
+
+/// A plain chunk as it is stored. Bodies are read one by one, index entries all together.
+fn stored_form(key: &[u8], chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
+    match key::table_of(key) == Some(records::Messages::ID) {
+        true => packed_bodies(chunk),
+        false => packed(chunk),
     }
 }

@@ -99,6 +99,41 @@ fn deserialize<T: DeserializeOwned>(body: &[u8], what: &'static str) -> Result<T
     options().deserialize(body).map_err(|error| StoreError::Decode { what, why: error.to_string() })
 }
 
+/// Whether a record has the version that is not compressed, and is too short to be compressed: then it is nothing but bincode.
+pub(crate) fn is_plain(record: &[u8]) -> bool {
+    record.len() <= PLAIN_BYTES_MAX && record.first() == Some(&VERSION)
+}
+
+/// Options for parts of rows that have a version of their own: integers take as few bytes as they need.
+fn variable() -> impl Options {
+    bincode::DefaultOptions::new()
+}
+
+/// Adds a part of a row whose version is elsewhere in it.
+///
+/// # Errors
+/// [`StoreError::Encode`] when the encoder fails.
+pub(crate) fn encode_part<T: Serialize>(bytes: &mut Vec<u8>, part: &T) -> Result<(), StoreError> {
+    variable().serialize_into(bytes, part).map_err(|error| StoreError::Encode(error.to_string()))
+}
+
+/// Decodes a part of a row, which is all of `bytes`; `what` names it in errors.
+///
+/// # Errors
+/// [`StoreError::Decode`] for anything else.
+pub(crate) fn decode_part<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, StoreError> {
+    variable().deserialize(bytes).map_err(|error| StoreError::Decode { what, why: error.to_string() })
+}
+
+/// Decodes a part of a row from the beginning of `bytes`, and takes it from them; `what` names it in errors.
+///
+/// # Errors
+/// [`StoreError::Decode`] for anything else.
+pub(crate) fn take_part<T: DeserializeOwned>(bytes: &mut &[u8], what: &'static str) -> Result<T, StoreError> {
+    let taken = variable().with_limit(RECORD_BYTES_MAX).deserialize_from(bytes);
+    taken.map_err(|error| StoreError::Decode { what, why: error.to_string() })
+}
+
 /// Decompresses a record.
 fn decompress(body: &[u8], what: &'static str) -> Result<Vec<u8>, StoreError> {
     let damaged = |why: &str| StoreError::Decode { what, why: why.to_owned() };
@@ -166,6 +201,20 @@ mod tests {
         }
         assert!(encode(&record(RECORD_BYTES_MAX as usize - 7)).is_err(), "a byte more than the limit");
         assert_eq!(encode(&3_u8).unwrap(), [VERSION, 3]);
+    }
+
+    #[test]
+    fn parts_take_few_bytes_and_are_taken_one_by_one() {
+        let mut bytes = Vec::new();
+        encode_part(&mut bytes, &(7u32, "ab")).unwrap();
+        encode_part(&mut bytes, &300u32).unwrap();
+        assert_eq!(bytes, [7, 2, b'a', b'b', 251, 44, 1]);
+        let mut rest = &bytes[..];
+        assert_eq!(take_part::<(u32, String)>(&mut rest, "pair").unwrap(), (7, "ab".into()));
+        assert_eq!(decode_part::<u32>(rest, "number").unwrap(), 300);
+        assert!(decode_part::<u32>(&bytes, "number").is_err(), "trailing bytes");
+        // A length of 2^60: refused, not allocated.
+        assert!(take_part::<String>(&mut &[253, 0, 0, 0, 0, 0, 0, 0, 16][..], "text").is_err());
     }
 
     #[test]

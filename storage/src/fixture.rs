@@ -1,6 +1,7 @@
 //! Records and frames for the tests of this package.
 
 use crate::batch::Applied;
+use crate::error::StoreError;
 use crate::log::{Durable, FrameBytes, LogError, MemoryLog, RealmLog, Ticket};
 use crate::open::encode_frame;
 use crate::projection::Trees;
@@ -37,6 +38,12 @@ pub fn memory_log() -> MemoryLog {
 
 pub fn trees(folder: &Path) -> Trees {
     Trees::open(folder, CACHE_BYTES).unwrap()
+}
+
+/// Those of the messages 1 to `last` that are in the trees, as they were sent.
+pub fn stored_messages(trees: &Trees, last: u32) -> Result<Vec<Message>, StoreError> {
+    let ids: Vec<MessageId> = (1..=last).map(MessageId).collect();
+    trees.messages_as_sent(REALM, &ids)
 }
 
 pub fn realm() -> Realm {

@@ -64,7 +64,7 @@ impl Case {
         assert_eq!(view.progress.sequence.0, FRAMES);
         assert_eq!(view.messages.last, MessageId(MESSAGES));
         assert_eq!(view.messages.users[&UserId(2)].read.len(), 10);
-        let stored = trees.messages(REALM, (MessageId(1), MessageId(MESSAGES)), |_| true).unwrap();
+        let stored = stored_messages(&trees, MESSAGES).unwrap();
         assert_eq!(stored.len(), MESSAGES as usize);
         // A look-up of each finds the same in whichever place of its chunk it is, and nothing where no message is.
         let alone = |id| trees.message_as_sent(REALM, MessageId(id)).unwrap();

@@ -9,12 +9,11 @@
 use crate::batch::{Applied, Batch};
 use crate::codec::{decode, encode};
 use crate::error::StoreError;
-use crate::view::chunk::{entries, plain};
 use crate::view::key::{self, Key};
-use crate::view::record::{Record, decode_key};
-use crate::view::records::{self, Messages};
+use crate::view::record::Record;
+use crate::view::records;
 use crate::view::{Row, RowChange, View, load};
-use model::{EventNumber, Message, MessageId, RealmId, Sequence};
+use model::{EventNumber, RealmId, Sequence};
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -209,55 +208,6 @@ impl Trees {
     pub fn load(&self, realm: RealmId) -> Result<Option<View>, StoreError> {
         let state = self.state()?;
         load(&state, realm)
-    }
-
-    /// Messages as they were sent, with ids from `first` to `last`, filtered by `wanted`, ascending: one scan over their
-    /// chunks. See `complete` for later changes of them.
-    pub fn messages(
-        &self,
-        realm: RealmId,
-        (first, last): (MessageId, MessageId),
-        wanted: impl Fn(MessageId) -> bool,
-    ) -> Result<Vec<Message>, StoreError> {
-        let mut found = Vec::new();
-        let from = match self.chunk_with(realm, first)? {
-            Some((key, _)) => Key::new(realm, Messages::ID, &decode_key::<Messages>(&key)?),
-            None => Key::table(realm, Messages::ID),
-        };
-        let to = Key::new(realm, Messages::ID, &last);
-        for row in self.readable()?.range(from.as_bytes()..=to.as_bytes()) {
-            let row = row?.1;
-            for entry in entries(&plain(&row)?) {
-                let (id, record) = entry?;
-                if (first..=last).contains(&id) && wanted(id) {
-                    found.push(decode(record, "message")?);
-                }
-            }
-        }
-        Ok(found)
-    }
-
-    /// A message as it was sent; `None` if it was deleted. One look-up: pages of messages that are far from each other read as
-    /// many chunks as messages.
-    pub fn message_as_sent(&self, realm: RealmId, id: MessageId) -> Result<Option<Message>, StoreError> {
-        let Some((_, row)) = self.chunk_with(realm, id)? else { return Ok(None) };
-        for entry in entries(&plain(&row)?) {
-            let (found, record) = entry?;
-            if found == id {
-                return Ok(Some(decode(record, "message")?));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The row of the chunk that holds a message, if it is stored: the last one that begins at or before it.
-    fn chunk_with(
-        &self,
-        realm: RealmId,
-        id: MessageId,
-    ) -> Result<Option<(sled::IVec, sled::IVec)>, StoreError> {
-        let (from, to) = (Key::table(realm, Messages::ID), Key::new(realm, Messages::ID, &id));
-        Ok(self.readable()?.range(from.as_bytes()..=to.as_bytes()).next_back().transpose()?)
     }
 
     /// The frame from which reading yields every event after `event`; the first frame while the trees are closed.

@@ -3,8 +3,9 @@
 use crate::error::StoreError;
 use crate::projection::Trees;
 use crate::view::key::{Key, Number};
+use crate::view::packed::read_bodies;
 use crate::view::record::{Record, StoredValue, decode_key};
-use crate::view::records::{EditedMessages, MessageVersions, Reactions, Submessages};
+use crate::view::records::{EditedMessages, MessageVersions, Messages, Reactions, Submessages};
 use crate::view::{Changes, EditedRow, ReactionRow, Row};
 use model::{HistoryBound, Message, MessageId, MessageVersion, RealmId};
 use std::collections::BTreeMap;
@@ -14,6 +15,39 @@ use std::sync::Arc;
 pub type PendingVersions = BTreeMap<u32, Arc<MessageVersion>>;
 
 impl Trees {
+    /// Those of some messages (ascending) that were not deleted, as they were sent. See `complete` for later changes of them.
+    ///
+    /// One look-up for each chunk, of which only the blocks with wanted messages are decompressed: pages of messages that are
+    /// far from each other have as many chunks as messages.
+    ///
+    /// # Errors
+    /// [`StoreError::Trees`], [`StoreError::TreesClosed`], [`StoreError::TreesRebuilding`], and [`StoreError::Decode`] for a
+    /// damaged row.
+    pub fn messages_as_sent(&self, realm: RealmId, ids: &[MessageId]) -> Result<Vec<Message>, StoreError> {
+        let tree = self.readable()?;
+        let table = Key::table(realm, Messages::ID);
+        let (mut found, mut left) = (Vec::with_capacity(ids.len()), ids);
+        while let Some(first) = left.first() {
+            // The chunk that has it, if it is stored: the last one that begins at or before it.
+            let key = Key::new(realm, Messages::ID, first);
+            let chunk = tree.range(table.as_bytes()..=key.as_bytes()).next_back().transpose()?;
+            let last = match chunk {
+                Some((_, chunk)) => read_bodies(&chunk, left, &mut found)?.max(*first),
+                None => *first,
+            };
+            left = &left[left.partition_point(|id| *id <= last)..];
+        }
+        Ok(found)
+    }
+
+    /// A message as it was sent; `None` if it was deleted.
+    ///
+    /// # Errors
+    /// Those of [`Self::messages_as_sent`].
+    pub fn message_as_sent(&self, realm: RealmId, id: MessageId) -> Result<Option<Message>, StoreError> {
+        Ok(self.messages_as_sent(realm, &[id])?.pop())
+    }
+
     /// A message with its edits, reactions and submessages, but without moves, which are not part of its record; `None` if
     /// it was deleted meanwhile.
     pub fn message(
@@ -124,5 +158,64 @@ impl Trees {
         let prefix = Key::new(realm, R::ID, &id);
         let rows = self.readable()?.scan_prefix(prefix.as_bytes());
         rows.map(|row| R::Value::decode(&row?.1, R::NAME)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::*;
+    use crate::view::compression::counted;
+    use crate::view::packed::plain;
+    use model::UserId;
+
+    const MESSAGES: u32 = 960;
+
+    /// Trees with messages of one person, but for each 40th, which is of another.
+    fn filled(folder: &std::path::Path) -> Trees {
+        let (trees, mut run) = (trees(folder), Run::new(memory_log()));
+        run.frame(first_facts());
+        for id in 1..=MESSAGES {
+            let content = noise_of(id, 80);
+            let rendered = format!("<p>{content}</p>");
+            run.frame(vec![sent(Message {
+                content,
+                rendered,
+                ..channel_message(id, 1 + u32::from(id % 40 == 7), 1, "tea")
+            })]);
+        }
+        run.write_all(&trees);
+        trees
+    }
+
+    #[test]
+    fn a_page_of_one_sender_decompresses_a_block_for_each_message() {
+        let temp = tempfile::tempdir().unwrap();
+        let trees = filled(temp.path());
+        let chunks = trees.table::<Messages>(REALM).map(|row| plain(&row.unwrap().value).unwrap().len());
+        let bytes_of_chunks: usize = chunks.sum();
+
+        let page: Vec<MessageId> = (7..=MESSAGES).step_by(40).map(MessageId).collect();
+        let (bytes, found) = counted::during(|| trees.messages_as_sent(REALM, &page).unwrap());
+        assert_eq!(found.iter().map(|message| message.id).collect::<Vec<_>>(), page);
+        assert!(found.iter().all(|message| message.sender == UserId(2)));
+        // Each is in a chunk of its own, which has four blocks and less in them than before it was stored.
+        assert!(bytes > 0 && bytes * 6 < bytes_of_chunks, "{bytes} of {bytes_of_chunks} bytes");
+
+        let neighbors: Vec<MessageId> = (1..=MESSAGES).map(MessageId).collect();
+        let (bytes, found) = counted::during(|| trees.messages_as_sent(REALM, &neighbors).unwrap());
+        assert_eq!(found.len(), neighbors.len());
+        assert!(bytes < bytes_of_chunks, "no block twice: {bytes} of {bytes_of_chunks} bytes");
+    }
+
+    #[test]
+    fn messages_that_are_not_stored_are_left_out() {
+        let temp = tempfile::tempdir().unwrap();
+        let trees = filled(temp.path());
+        let page = [0, 1, MESSAGES, MESSAGES + 1, u32::MAX].map(MessageId);
+        let found = trees.messages_as_sent(REALM, &page).unwrap();
+        assert_eq!(found.iter().map(|message| message.id.0).collect::<Vec<_>>(), [1, MESSAGES]);
+        assert_eq!(trees.messages_as_sent(REALM, &[]).unwrap(), []);
+        assert_eq!(trees.message_as_sent(REALM, MessageId(MESSAGES + 1)).unwrap(), None);
     }
 }

@@ -12,6 +12,7 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zstd::stream::read::Decoder;
 
 /// Words that are in nothing but what is deleted.
 const SECRET: &str = "qxzvqxzv";
@@ -20,6 +21,8 @@ const KEPT: &str = "wumpwump";
 
 /// The magic number of zstd frames.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The dictionary of the frames that hold messages in the trees.
+const BLOCKS: &[u8] = include_bytes!("../../storage/src/view/blocks.dictionary");
 /// Most bytes of one frame that are unpacked.
 const UNPACKED_MAX: u64 = 16 << 20;
 
@@ -33,14 +36,21 @@ fn count_in(bytes: &[u8], word: &str) -> usize {
     let mut found = occurrences(bytes, word);
     let begins = |window: &[u8]| window[0] == ZSTD[0] && window == ZSTD;
     for at in bytes.windows(4).enumerate().filter(|(_, window)| begins(window)).map(|(at, _)| at) {
-        let mut unpacked = Vec::new();
-        if let Ok(decoder) = zstd::stream::read::Decoder::new(&bytes[at..]) {
-            // What follows the frame is none: the bytes before the error count.
-            let _ = decoder.single_frame().take(UNPACKED_MAX).read_to_end(&mut unpacked);
+        for dictionary in [&[][..], BLOCKS] {
+            found += occurrences(&unpacked(&bytes[at..], dictionary), word);
         }
-        found += occurrences(&unpacked, word);
     }
     found
+}
+
+/// What the first zstd frame of some bytes has.
+fn unpacked(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
+    let mut unpacked = Vec::new();
+    if let Ok(decoder) = Decoder::with_dictionary(bytes, dictionary) {
+        // What follows the frame is none: the bytes before the error count.
+        let _ = decoder.single_frame().take(UNPACKED_MAX).read_to_end(&mut unpacked);
+    }
+    unpacked
 }
 
 /// The files of a folder that have a word, with how often.

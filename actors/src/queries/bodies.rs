@@ -70,7 +70,7 @@ impl MessageSnapshot {
     /// Reads the bodies as [`Self::read`] does, for callers inside this package.
     pub(crate) fn read_from(mut self, realm: &RealmShared) -> Result<Vec<FetchedMessage>, DomainError> {
         let mut left = PAGE_HISTORY_BYTES_MAX;
-        for mut message in read_as_sent(realm, &self.stored)? {
+        for mut message in realm.trees.messages_as_sent(realm.id, &self.stored)? {
             if let Some(changes) = self.changes.get(&message.id) {
                 let mut bound = HistoryBound::new(CARRIED_EDITS_MAX, left.min(CARRIED_EDITS_BYTES_MAX));
                 realm.trees.complete(realm.id, &mut message, *changes, &mut bound)?;
@@ -149,21 +149,4 @@ pub(super) fn still_readable(view: &View, asker: Option<&User>, ids: &[MessageId
     let wanted = set_of(ids);
     let readable = set_of(&readable_among(view, asker, ids));
     (readable | own_among(view, asker, &wanted)).iter().map(MessageId).collect()
-}
-
-/// A scan of a range is cheaper than single look-ups up to this many ids for each wanted one.
-const SCAN_FACTOR: usize = 16;
-
-fn read_as_sent(realm: &RealmShared, ids: &[MessageId]) -> Result<Vec<Message>, DomainError> {
-    let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return Ok(Vec::new()) };
-    let trees = &realm.trees;
-    let span = (last.0 - first.0) as usize + 1;
-    if span <= ids.len() * SCAN_FACTOR {
-        return Ok(trees.messages(realm.id, (*first, *last), |id| ids.binary_search(&id).is_ok())?);
-    }
-    let mut found = Vec::with_capacity(ids.len());
-    for id in ids {
-        found.extend(trees.message_as_sent(realm.id, *id)?);
-    }
-    Ok(found)
 }

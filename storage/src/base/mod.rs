@@ -273,7 +273,7 @@ fn is_progress(key: &[u8]) -> bool {
 /// A row with its chunk as it was before it was compressed: larger blocks compress better.
 pub(crate) fn unpacked(row: Row) -> Result<Row, StoreError> {
     match records::is_chunk(&row.key) {
-        true => Ok(Row { value: crate::view::chunk::plain(&row.value)?.into_owned(), key: row.key }),
+        true => Ok(Row { value: crate::view::packed::plain(&row.value)?.into_owned(), key: row.key }),
         false => Ok(row),
     }
 }

@@ -7,6 +7,7 @@ use crate::log::RealmLog;
 use crate::open::replay;
 use crate::projection::Trees;
 use crate::view::key::Key;
+use crate::view::packed::plain;
 use crate::view::{Row, chunk, records};
 use model::RealmId;
 use std::path::Path;
@@ -72,7 +73,7 @@ fn unpacked(
 
 fn messages_of(row: &Row, realm: RealmId) -> Option<Vec<Result<Row, StoreError>>> {
     let table = records::table_with(&row.key).filter(|table| table.is_chunk)?;
-    let chunk = chunk::plain(&row.value).ok()?;
+    let chunk = plain(&row.value).ok()?;
     let entries: Result<Vec<_>, StoreError> = chunk::entries(&chunk).collect();
     let row = |(id, record): (_, &[u8])| {
         Ok(Row { key: Key::new(realm, table.id, &id).into_bytes(), value: record.to_vec() })

@@ -5,6 +5,7 @@ use crate::codec::encode;
 use crate::error::StoreError;
 use crate::projection::Trees;
 use crate::view::key::{Block, Key, Number, References, fields_of, first_field_of};
+use crate::view::packed::plain;
 use crate::view::record::{Record, StoredValue};
 use crate::view::records::{
     self, AttachmentClaims, Attachments, Channels, DeletedMessages, EditedMessages, MessageVersions,
@@ -184,7 +185,7 @@ fn entries<R: Record, T: StoredValue>(
     let mut found = BTreeMap::new();
     for row in trees.table::<R>(realm) {
         let row = row?;
-        let Ok(row) = chunk::plain(&row.value) else { continue };
+        let Ok(row) = plain(&row.value) else { continue };
         for (id, record) in chunk::entries(&row).flatten() {
             if let Ok(record) = T::decode(record, R::NAME) {
                 found.insert(id, xxhash_rust::xxh3::xxh3_64(&encode(&index_row(record))?));

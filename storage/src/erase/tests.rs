@@ -171,7 +171,7 @@ impl Case {
 
     /// The messages in the trees, with their histories.
     fn messages(&self) -> Vec<Message> {
-        let sent = self.trees.messages(REALM, (MessageId(1), MessageId(99)), |_| true).unwrap();
+        let sent = stored_messages(&self.trees, 99).unwrap();
         let whole = |mut message: Message| {
             let changes = self.run.view().changes_of(message.id);
             self.trees.complete(REALM, &mut message, changes, &mut HistoryBound::CARRIED.clone()).unwrap();
@@ -379,7 +379,7 @@ fn crash_while_trees_are_renewed_leaves_old_or_new_ones() {
         let folder = DataFolder::open(&data, 1, [7; 32]).unwrap();
         assert!(state.exists() && !new.exists() && !old.exists(), "step {step}");
         let trees = crate::fixture::trees(&folder.state());
-        let found = trees.messages(REALM, (MessageId(1), MessageId(99)), |_| true).unwrap();
+        let found = crate::fixture::stored_messages(&trees, 99).unwrap();
         assert_eq!(found.len(), before.len());
         trees.close();
     }

@@ -1,8 +1,8 @@
 //! Messages that were edited, moved and deleted: their present state, their rows in the trees, and the cost of large
 //! changes. Properties of all histories are in `property_tests`.
 
-use super::chunk::plain;
 use super::key::fields_of;
+use super::packed::plain;
 use super::tests::World;
 use super::{Changes, Location, RowChange, View, records};
 use crate::fixture::*;

@@ -6,38 +6,19 @@
 //! Deleted messages are removed from their chunk without changing its key; an empty chunk's row is removed unless it is
 //! the newest.
 //!
-//! The writer of the trees compresses chunks ([`packed`]): a message's HTML repeats its text, and records of one chunk have
-//! much in common.
+//! The writer of the trees compresses chunks ([`super::packed`]).
 
 use crate::checkpoint::codec::saved;
 use crate::codec::{decode, encode};
 use crate::error::StoreError;
 use model::{Message, MessageId};
-use std::borrow::Cow;
-use std::cell::RefCell;
-use zstd::bulk::{Compressor, Decompressor};
 
 /// The version of a plain chunk.
-const VERSION: u8 = 1;
-
-/// The version of a compressed one: the length of the plain chunk (u32 LE) and a zstd frame with it.
-const PACKED_VERSION: u8 = 2;
-
-/// Bytes before the frame of a compressed chunk.
-const PACKED_HEAD_BYTES: usize = 5;
-
-/// Shorter chunks stay plain.
-const PLAIN_BYTES_MAX: usize = 256;
-
-/// Bytes that a thread keeps for compressing: enough for a chunk of ordinary messages.
-const ROOM_BYTES_MAX: usize = 32 * 1024;
-
-/// Above this level, chunks of text get 2 % smaller for twice the time.
-const LEVEL: i32 = 3;
+pub const VERSION: u8 = 1;
 
 /// Limit of a plain chunk, so that a damaged length cannot exhaust memory. A chunk of one message has a record of at most
 /// [`crate::codec::RECORD_BYTES_MAX`].
-const CHUNK_BYTES_MAX: usize = 8 * 1024 * 1024;
+pub const CHUNK_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Room of a chunk that begins in a batch: more messages follow in the same one.
 const APPENDED_BYTES: usize = 2048;
@@ -54,7 +35,8 @@ pub struct ChunkLimits {
     pub bytes_max: usize,
 }
 
-/// Bodies: enough messages for the compression to find what they share, and few enough that one of them is read in about 20 µs.
+/// Bodies: few enough bytes that a row is written anew when a message is added to it. One of them is read without the others
+/// ([`super::message_blocks`]).
 pub const BODIES: ChunkLimits = ChunkLimits { messages_max: 32, bytes_max: 16 * 1024 };
 
 /// Index rows, which are small.
@@ -85,9 +67,9 @@ pub struct OpenChunk {
 saved!(OpenChunk { first, messages, bytes });
 
 impl OpenChunk {
-    /// The chunk as it was stored.
-    pub fn restore(first: MessageId, row: &[u8]) -> Result<Self, StoreError> {
-        let (mut messages, bytes) = (0, plain(row)?.into_owned());
+    /// The chunk as it was stored, not compressed.
+    pub fn restore(first: MessageId, bytes: Vec<u8>) -> Result<Self, StoreError> {
+        let mut messages = 0;
         for entry in entries(&bytes) {
             entry?;
             messages += 1;
@@ -230,76 +212,16 @@ pub fn append_after(chunk: &mut Vec<u8>, last: MessageId, id: MessageId, record:
     last.max(id)
 }
 
-thread_local! {
-    /// Contexts of zstd, which take longer to make than a chunk takes to compress.
-    static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    /// Room for a compressed chunk, unless it is unusually long.
-    static COMPRESSED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    static DECOMPRESSOR: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
-}
-
-/// The chunk as it is stored: compressed if that makes it shorter.
-///
-/// # Errors
-/// [`StoreError::Encode`] when the compressor has no memory.
-pub fn packed(chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-    if chunk.len() <= PLAIN_BYTES_MAX || chunk.first() != Some(&VERSION) {
-        return Ok(chunk);
-    }
-    let room = PACKED_HEAD_BYTES + zstd::zstd_safe::compress_bound(chunk.len());
-    match room <= ROOM_BYTES_MAX {
-        true => COMPRESSED.with_borrow_mut(|stored| {
-            stored.resize(ROOM_BYTES_MAX, 0);
-            packed_in(stored, chunk)
-        }),
-        false => packed_in(&mut vec![0; room], chunk),
-    }
-}
-
-/// The chunk as it is stored, compressed in a buffer with room for it.
-fn packed_in(stored: &mut [u8], chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-    let (head, frame) = stored.split_at_mut(PACKED_HEAD_BYTES);
-    head[0] = PACKED_VERSION;
-    head[1..].copy_from_slice(&(chunk.len() as u32).to_le_bytes());
-    let bytes = COMPRESSOR.with_borrow_mut(|compressor| match compressor {
-        Some(compressor) => compressor.compress_to_buffer(&chunk, frame),
-        None => compressor.insert(Compressor::new(LEVEL)?).compress_to_buffer(&chunk, frame),
-    });
-    let bytes = bytes.map_err(|error| StoreError::Encode(error.to_string()))?;
-    let stored = &stored[..PACKED_HEAD_BYTES + bytes];
-    Ok(if stored.len() < chunk.len() { stored.to_vec() } else { chunk })
-}
-
-/// The plain form of a stored chunk.
-///
-/// # Errors
-/// [`StoreError::Decode`] when it is damaged.
-pub fn plain(stored: &[u8]) -> Result<Cow<'_, [u8]>, StoreError> {
-    if stored.first() != Some(&PACKED_VERSION) {
-        return Ok(Cow::Borrowed(stored));
-    }
-    let damaged = |why: String| StoreError::Decode { what: "chunk of messages", why };
-    let head = stored.get(1..).and_then(|rest| rest.split_first_chunk::<4>());
-    let (length, frame) = head.ok_or_else(|| damaged("the length is missing".into()))?;
-    let length = u32::from_le_bytes(*length) as usize;
-    if length > CHUNK_BYTES_MAX {
-        return Err(damaged("the length exceeds the limit".into()));
-    }
-    let bytes = DECOMPRESSOR.with_borrow_mut(|decompressor| match decompressor {
-        Some(decompressor) => decompressor.decompress(frame, length),
-        None => decompressor.insert(Decompressor::new()?).decompress(frame, length),
-    });
-    match bytes {
-        Ok(bytes) if bytes.len() == length => Ok(Cow::Owned(bytes)),
-        Ok(_) => Err(damaged("the length is wrong".into())),
-        Err(error) => Err(damaged(error.to_string())),
-    }
-}
-
-fn push(bytes: &mut Vec<u8>, id: MessageId, record: &[u8]) {
+/// Adds an entry to the bytes of a chunk.
+pub fn push(bytes: &mut Vec<u8>, id: MessageId, record: &[u8]) {
     bytes.extend_from_slice(&id.0.to_be_bytes());
     bytes.extend_from_slice(&(record.len() as u32).to_be_bytes());
     bytes.extend_from_slice(record);
+}
+
+/// The error of a chunk that cannot be read.
+pub fn damaged(why: impl Into<String>) -> StoreError {
+    StoreError::Decode { what: "chunk of messages", why: why.into() }
 }
 
 /// Ids and records of a plain chunk, in order. Ends after an error.
@@ -323,15 +245,14 @@ impl<'b> Iterator for Entries<'b> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if let Some(why) = self.error.take() {
-            return Some(Err(StoreError::Decode { what: "chunk of messages", why }));
+            return Some(Err(damaged(why)));
         }
         if self.rest.is_empty() {
             return None;
         }
         let Some((id, record, rest)) = split(self.rest) else {
             self.rest = &[];
-            let why = "the chunk ends within an entry".into();
-            return Some(Err(StoreError::Decode { what: "chunk of messages", why }));
+            return Some(Err(damaged("the chunk ends within an entry")));
         };
         self.rest = rest;
         Some(Ok((id, record)))
@@ -349,25 +270,6 @@ fn split(bytes: &[u8]) -> Option<(MessageId, &[u8], &[u8])> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn chunks_of_any_bytes_are_packed_and_unpacked(record in prop::collection::vec(any::<u8>(), 0..2000), times in 1..40u32) {
-            let mut chunk = OpenChunk::default();
-            for id in 1..=times {
-                chunk.add(BODIES, MessageId(id), &record);
-            }
-            let stored = packed(chunk.bytes().to_vec()).unwrap();
-            prop_assert!(stored.len() <= chunk.bytes().len());
-            prop_assert_eq!(&plain(&stored).unwrap()[..], chunk.bytes());
-        }
-
-        #[test]
-        fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            _ = plain(&bytes).map(|bytes| entries(&bytes).count());
-            _ = plain(&[&[2, 64, 0, 0, 0][..], &bytes[..]].concat()).map(|bytes| entries(&bytes).count());
-        }
-    }
 
     fn read(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
         entries(bytes).map(|entry| entry.map(|(id, record)| (id.0, record.to_vec())).unwrap()).collect()
@@ -413,17 +315,6 @@ mod tests {
     }
 
     #[test]
-    fn golden_bytes_of_version_2() {
-        let mut chunk = OpenChunk::default();
-        chunk.add(BODIES, MessageId(258), &[b'x'; 300]);
-        let stored = packed(chunk.bytes().to_vec()).unwrap();
-        assert_eq!(stored[..9], [2, 0x35, 1, 0, 0, 0x28, 0xb5, 0x2f, 0xfd], "version, length, magic of zstd");
-        assert!(stored.len() < 50, "{}", stored.len());
-        assert_eq!(plain(&stored).unwrap(), chunk.bytes());
-        assert_eq!(OpenChunk::restore(MessageId(258), &stored).unwrap(), chunk);
-    }
-
-    #[test]
     fn entries_are_appended_once() {
         let (mut open, mut chunk) = (OpenChunk::default(), Vec::new());
         for id in [3, 5, 6] {
@@ -437,19 +328,6 @@ mod tests {
         open.add(BODIES, MessageId(7), b"c");
         assert_eq!(append_after(&mut chunk, MessageId(6), MessageId(7), b"c"), MessageId(7));
         assert_eq!(chunk, open.bytes());
-    }
-
-    #[test]
-    fn damaged_packed_chunks_are_rejected() {
-        let mut chunk = OpenChunk::default();
-        chunk.add(BODIES, MessageId(7), "tea and biscuits ".repeat(50).as_bytes());
-        let stored = packed(chunk.bytes().to_vec()).unwrap();
-        for end in 1..stored.len() {
-            assert!(plain(&stored[..end]).is_err(), "{end}");
-        }
-        let mut huge = stored;
-        huge[1..5].fill(0xff);
-        assert!(plain(&huge).is_err());
     }
 
     #[test]
@@ -470,7 +348,7 @@ mod tests {
                 live.add(limits, MessageId(id), record);
                 restarted.add(limits, MessageId(id), record);
                 prop_assert_eq!(&live, &restarted);
-                restarted = OpenChunk::restore(restarted.first(), restarted.bytes()).unwrap();
+                restarted = OpenChunk::restore(restarted.first(), restarted.bytes().to_vec()).unwrap();
             }
         }
     }

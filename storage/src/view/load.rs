@@ -2,6 +2,7 @@
 
 use super::chunk::OpenChunk;
 use super::key::Key;
+use super::packed::plain;
 use super::record::{Record, StoredValue, decode_key};
 use super::records::{self, TABLES};
 use super::{OpenChunks, View};
@@ -42,7 +43,7 @@ fn newest_chunk<R: Record<Key = MessageId>>(
         return Ok(OpenChunk::default());
     };
     let (key, value) = row?;
-    OpenChunk::restore(decode_key::<R>(&key)?, &value)
+    OpenChunk::restore(decode_key::<R>(&key)?, plain(&value)?.into_owned())
 }
 
 fn get<R: Record>(tree: &sled::Tree, realm: RealmId, key: &R::Key) -> Result<Option<R::Value>, StoreError> {

@@ -4,6 +4,7 @@
 use super::View;
 use super::chunk::{self, Chunk};
 use super::key::{KeyField, References, fields_of};
+use super::packed::plain;
 use crate::codec;
 use crate::error::StoreError;
 use serde::de::DeserializeOwned;
@@ -65,7 +66,7 @@ impl<T: DeserializeOwned> StoredValue for Chunk<T> {
             let (id, record) = entry?;
             Ok((id, codec::decode(record, what)?))
         };
-        chunk::entries(&chunk::plain(bytes)?).map(entry).collect::<Result<_, _>>().map(Self)
+        chunk::entries(&plain(bytes)?).map(entry).collect::<Result<_, _>>().map(Self)
     }
 }
 

@@ -3,8 +3,9 @@
 use super::plain::Plain;
 use crate::fixture::*;
 use crate::projection::Trees;
-use crate::view::chunk::{entries, plain};
+use crate::view::chunk::entries;
 use crate::view::key::first_field_of;
+use crate::view::packed::plain;
 use crate::view::record::Record;
 use crate::view::{Location, View, records};
 use model::{ChannelId, ConversationId, Flag, Message, MessageId, Place, RecipientId, TopicKey, UserId};
