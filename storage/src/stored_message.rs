@@ -166,7 +166,7 @@ mod tests {
     use super::*;
     use crate::fixture::*;
     use crate::view::compression::counted;
-    use crate::view::packed::plain;
+    use crate::view::packed::{packed, plain};
     use model::UserId;
 
     const MESSAGES: u32 = 960;
@@ -206,6 +206,37 @@ mod tests {
         let (bytes, found) = counted::during(|| trees.messages_as_sent(REALM, &neighbors).unwrap());
         assert_eq!(found.len(), neighbors.len());
         assert!(bytes < bytes_of_chunks, "no block twice: {bytes} of {bytes_of_chunks} bytes");
+    }
+
+    /// How many chunks of bodies have each version that is stored.
+    fn versions(trees: &Trees) -> BTreeMap<u8, usize> {
+        let mut found = BTreeMap::new();
+        for row in trees.table::<Messages>(REALM) {
+            *found.entry(row.unwrap().value[0]).or_default() += 1;
+        }
+        found
+    }
+
+    #[test]
+    fn chunks_of_the_version_before_are_read_and_become_blocks_when_rows_are_copied() {
+        let temp = tempfile::tempdir().unwrap();
+        let trees = filled(&temp.path().join("state"));
+        let all: Vec<MessageId> = (1..=MESSAGES).map(MessageId).collect();
+        let before = (trees.messages_as_sent(REALM, &all).unwrap(), versions(&trees)[&3]);
+        let (rows, mut plain_bytes): (Vec<Row>, _) =
+            (trees.table::<Messages>(REALM).collect::<Result<_, _>>().unwrap(), 0);
+        for row in rows {
+            let chunk = plain(&row.value).unwrap().into_owned();
+            plain_bytes += chunk.len();
+            trees.state().unwrap().insert(row.key, packed(chunk).unwrap()).unwrap();
+        }
+        assert_eq!(versions(&trees), [(2, before.1)].into());
+        let (bytes, found) = counted::during(|| trees.messages_as_sent(REALM, &all).unwrap());
+        assert_eq!((bytes, &found), (plain_bytes, &before.0), "each chunk once");
+
+        assert!(trees.renew(&mut |_| true).unwrap());
+        assert_eq!(versions(&trees), [(3, before.1)].into());
+        assert_eq!(trees.messages_as_sent(REALM, &all).unwrap(), before.0);
     }
 
     #[test]

@@ -8,6 +8,10 @@ use super::{Trees, TreesOpening, free_garbage, open_trees};
 use crate::disk;
 use crate::error::StoreError;
 use crate::private_files::sync_folder;
+use crate::view::key;
+use crate::view::packed::bodies_as_now;
+use crate::view::record::Record;
+use crate::view::records::Messages;
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Bound;
@@ -52,6 +56,14 @@ pub fn recover_renewed(state: &Path) -> Result<(), StoreError> {
     }
     remove(&old)?;
     remove(&unfinished(state))
+}
+
+/// The value of a row in the form in which it is written now: bodies of an earlier version become blocks.
+fn as_now(key: &[u8], value: sled::IVec) -> Result<sled::IVec, StoreError> {
+    match key::table_of(key) == Some(Messages::ID) {
+        true => Ok(bodies_as_now(&value)?.map_or(value, sled::IVec::from)),
+        false => Ok(value),
+    }
 }
 
 fn remove(path: &Path) -> Result<(), StoreError> {
@@ -116,6 +128,7 @@ impl Trees {
                 let (key, value) = row?;
                 bytes += key.len() + value.len();
                 last = Some(key.to_vec());
+                let value = as_now(&key, value)?;
                 batch.insert(key, value);
             }
             let Some(last) = last else { return Ok(true) };

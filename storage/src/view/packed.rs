@@ -8,7 +8,7 @@
 //! | 3 | in blocks ([`super::message_blocks`]) |
 //!
 //! Bodies are written as version 3, index entries as version 2. Bodies of version 2 were written before; they stay as they are
-//! until a message is added to their chunk or removed from it.
+//! until a message is added to their chunk or removed from it, or until erasing copies the rows.
 
 use super::chunk::{CHUNK_BYTES_MAX, VERSION, damaged, entries};
 use super::compression::{compress, decompress, frame_bytes_max};
@@ -66,6 +66,21 @@ pub fn packed_bodies(chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         Some(stored) if stored.len() < chunk.len() => Ok(stored),
         Some(_) => Ok(chunk),
         None => packed(chunk),
+    }
+}
+
+/// A stored chunk of bodies that is compressed as a whole, as it is stored now. `None` for all others, and for damaged ones, which
+/// are reported when they are read.
+///
+/// # Errors
+/// [`StoreError::Encode`] when the compressor has no memory.
+pub fn bodies_as_now(stored: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+    if stored.first() != Some(&PACKED_VERSION) {
+        return Ok(None);
+    }
+    match plain(stored) {
+        Ok(chunk) => packed_bodies(chunk.into_owned()).map(Some),
+        Err(_) => Ok(None),
     }
 }
 
@@ -239,6 +254,17 @@ mod tests {
         let (twice, both) =
             (counted::during(|| read(&blocks, &[9, 16])).0, counted::during(|| read(&blocks, &[9])).0);
         assert_eq!(twice, both, "of one block");
+    }
+
+    #[test]
+    fn bodies_of_version_2_become_blocks() {
+        let (chunk, _) = bodies(1..=32);
+        let [whole, blocks] = [packed, packed_bodies].map(|pack| pack(chunk.bytes().to_vec()).unwrap());
+        assert_eq!(bodies_as_now(&whole).unwrap().as_ref(), Some(&blocks));
+        assert_eq!(bodies_as_now(&blocks).unwrap(), None);
+        assert_eq!(bodies_as_now(chunk.bytes()).unwrap(), None);
+        assert_eq!(bodies_as_now(&whole[..whole.len() - 1]).unwrap(), None, "damaged");
+        assert_eq!(bodies_as_now(&[]).unwrap(), None);
     }
 
     #[test]
