@@ -119,6 +119,7 @@ pub mod counted {
         static BYTES: Cell<usize> = const { Cell::new(0) };
     }
 
+    /// Counts bytes that were decompressed.
     pub fn add(bytes: usize) {
         BYTES.set(BYTES.get() + bytes);
     }
