@@ -146,11 +146,11 @@ pub fn read_bodies(
 
 #[cfg(test)]
 mod tests {
-    use super::super::chunk::{BODIES, OpenChunk};
-    use super::super::compression::counted;
     use super::*;
     use crate::codec::encode;
     use crate::fixture::{channel_message, noise_of};
+    use crate::view::chunk::{BODIES, OpenChunk};
+    use crate::view::compression::counted;
     use proptest::prelude::*;
 
     /// A chunk of messages with these ids, and the messages.
