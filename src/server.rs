@@ -42,6 +42,9 @@ const FOLD_EVERY: Duration = Duration::from_secs(5);
 /// Drain window: how long a stopping server still accepts requests that clients had already sent.
 const DRAIN_WINDOW: Duration = Duration::from_millis(50);
 
+/// How long the thread of a stopped server is waited for: after a fault of the storage it may wait for others for ever.
+const THREAD_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// How long a stopped server waits until its threads have released the data folder.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -455,7 +458,8 @@ impl Running {
 
     /// Stops gracefully: waiting polls are answered, accepted requests finished, idle connections closed; then the
     /// journal and the database are closed and the data folder is released. Requests are waited for up to
-    /// `http.stop_secs_max`. Fails if the database could not be written; the journal is complete even then.
+    /// `http.stop_secs_max`. Fails if the database could not be written, or does not answer: then threads that wait for it
+    /// are left behind, and the process must be ended. The journal is complete even then.
     pub async fn stop(self) -> Result<(), DomainError> {
         let app = self.app;
         #[cfg(feature = "cluster")]
@@ -473,7 +477,13 @@ impl Running {
         // The app holds handles of the actors; the thread ends only without it.
         let server = Arc::downgrade(&app.server);
         drop(app);
-        let _ = self.thread.join();
+        let deadline = Instant::now() + THREAD_TIMEOUT;
+        while !self.thread.is_finished() && Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        if self.thread.is_finished() {
+            let _ = self.thread.join();
+        }
         // Workers release what they shared shortly after they reported their end.
         let deadline = Instant::now() + SHUTDOWN_TIMEOUT;
         while server.strong_count() > 0 && Instant::now() < deadline {

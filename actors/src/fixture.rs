@@ -2,10 +2,12 @@
 
 use crate::NewUser;
 use crate::bootstrap::{NewRealm, realm_facts};
-use crate::clock::ManualClock;
+use crate::budget::ByteBudget;
+use crate::clock::{ManualClock, SystemClock};
 use crate::draft::{ChannelDraft, Draft};
 use crate::handle::RealmHandle;
 use crate::login::Credentials;
+use crate::options::Options;
 use crate::realm::new_user;
 use crate::shared::{QueueLimits, RealmShared};
 use model::{
@@ -15,6 +17,7 @@ use model::{
 use parking_lot::RwLock;
 use rules::markdown::Rendered;
 use rules::permissions::group_setting::default_channel_permissions;
+use std::path::Path;
 use std::sync::Arc;
 use storage::{Trees, View};
 
@@ -102,6 +105,37 @@ pub fn shared() -> (Arc<RealmShared>, ManualClock, tempfile::TempDir) {
         resume: Default::default(),
     };
     (Arc::new(shared), clock, folder)
+}
+
+/// Options of a server in a folder: nothing is durable, and nothing runs in the background.
+pub fn options(data: &Path) -> Options {
+    Options {
+        data: data.to_path_buf(),
+        shards: 1,
+        is_durable: false,
+        tree_cache_bytes: 8 * 1024 * 1024,
+        journal_segment_bytes: 1024 * 1024,
+        checkpoint_frames: 1_000,
+        scrub_bytes_per_sec: 0,
+        compact_bytes_per_sec: 0,
+        segment_kept_secs: 0,
+        erase_interval_secs: 0,
+        journal_keep: None,
+        free_bytes_min: 1,
+        free_bytes_warn: 1,
+        queues: QueueLimits::default(),
+        web_sessions: Default::default(),
+        write_bytes_daily_max: 0,
+        sweep_secs: 3600,
+        unclaimed_secs: 3600,
+        released_secs: 3600,
+        outbox: None,
+        clock: Arc::new(SystemClock),
+        budget: ByteBudget::new(1 << 30, 1 << 30),
+        search_write_after: None,
+        #[cfg(feature = "cluster")]
+        cluster: None,
+    }
 }
 
 /// A handle to the organization, without its actor.

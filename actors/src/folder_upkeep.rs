@@ -44,6 +44,8 @@ fn make_checkpoints(server: &Weak<Server>, is_stopping: &Arc<AtomicBool>) {
 impl Server {
     /// Starts the threads of background work.
     pub(crate) fn start_upkeep(self: &Arc<Self>) -> Result<(), DomainError> {
+        let weak = Arc::downgrade(self);
+        self.upkeep.spawn("trees-watchdog", move |stop| crate::storage_watchdog::run(&weak, stop))?;
         if self.is_node() {
             // The database has the logs, and a node opens organizations one by one, from its trees.
             return self.start_node_upkeep();

@@ -130,6 +130,8 @@ pub(crate) struct StorageHealth {
     state: Mutex<State>,
     /// Notified when a shard stops accepting changes.
     pub failed: Notify,
+    /// Notified when the trees were given up, and the process has to end.
+    pub hangs: Notify,
     /// Organizations that another machine has taken and that are not closed yet.
     fenced: Mutex<Vec<RealmId>>,
     /// Notified when there is one more.

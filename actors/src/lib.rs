@@ -54,6 +54,7 @@ mod session;
 mod shard;
 mod shared;
 mod storage_recovery;
+mod storage_watchdog;
 mod upkeep;
 mod uploads;
 mod webhooks;

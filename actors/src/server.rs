@@ -7,6 +7,7 @@ mod data;
 pub mod import_file;
 #[cfg_attr(not(feature = "cluster"), path = "server/standalone.rs")]
 mod node;
+mod stop;
 mod unopened;
 
 use data::{Data, Node, open_data};
@@ -393,59 +394,6 @@ impl Server {
                 queue.release();
             }
         }
-    }
-
-    fn close_sessions(&self) {
-        for realm in self.realms() {
-            realm.registry.queues.read().values().for_each(|queue| queue.close());
-        }
-    }
-
-    /// Stops: accepted commands are stored, journal and trees are closed, the folder is unlocked. The next start adds to the
-    /// trees what they lack from the journal.
-    ///
-    /// # Errors
-    /// `Storage` when no thread can be started.
-    pub async fn stop(self: Arc<Self>) -> Result<(), DomainError> {
-        self.close_sessions();
-        for realm in self.realms() {
-            realm.shared.notifications.stop();
-            realm.shared.resume.stop();
-        }
-        crate::outbox::stop(&self.realms()).await;
-        let server = self.clone();
-        let _ = tokio::task::spawn_blocking(move || server.search.stop()).await;
-        if let Some(delivery) = &self.delivery {
-            delivery.close();
-        }
-        self.stop_recovery().await;
-        let server = self.clone();
-        let _ = tokio::task::spawn_blocking(move || server.upkeep.stop()).await;
-        for (index, shard) in self.shards.iter().enumerate() {
-            let log = shard.log.clone();
-            // Writes queued frames; the shard publishes them when woken.
-            let _ = actix::clock::timeout(std::time::Duration::from_secs(30), async {
-                let _ = tokio::task::spawn_blocking(move || log.close()).await;
-            })
-            .await;
-            shard.durability.wake();
-            let close = |committer: &Rc<Committer>| {
-                committer.publish_durable();
-                committer.close();
-            };
-            let _ = self.on_shard(index, close).await;
-            shard.arbiter.stop();
-        }
-        let projection = self.projection.lock().take();
-        if let Some(projection) = projection {
-            let closed = tokio::task::spawn_blocking(move || projection.close()).await;
-            if let Err(error) = closed.map_err(|error| DomainError::Storage(error.to_string()))? {
-                tracing::warn!(%error, "the trees are incomplete; the next start completes them from the journal");
-            }
-        }
-        self.end_node().await;
-        let closed = tokio::task::spawn_blocking(move || self.close_folder()).await;
-        closed.map_err(|error| DomainError::Storage(error.to_string()))
     }
 }
 

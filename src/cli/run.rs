@@ -3,18 +3,27 @@
 use super::error::CliError;
 use super::logging::{LogControl, start_logging};
 use super::notify;
-use super::print::print_text;
+use super::print::{print_note, print_text};
 use super::signal::{Request, Signals, StopSignal};
 use crate::admin::{self, AdminRequest, Answer, AnswerSender, ControlSocket, Pending};
 use crate::clock_check::warn_if_behind;
 use crate::config::{Config, ConfigError, Log, unknown_variables};
 use crate::open_files;
 use crate::server::{Running, Setup, serve};
+use actors::DomainError;
 use serde_json::json;
+use std::time::Duration;
+
+/// How long the stop of a server takes whose trees do not answer: accepted requests are finished meanwhile.
+const HANGING_STOP_MAX: Duration = Duration::from_secs(10);
+
+/// Why a server ends whose trees do not answer.
+const HANGING: &str = "the trees do not answer since a fault of the disk; the next start opens them again";
 
 /// Starts a server, prints the greeting once it accepts connections, and stops it at SIGTERM or SIGINT. A second
 /// signal during shutdown ends the process at once, as a kill would: nothing acknowledged is lost. At SIGHUP the
-/// configuration is reloaded; options that cannot change at run time are logged.
+/// configuration is reloaded; options that cannot change at run time are logged. When the trees do not answer after a fault of
+/// the disk, the process ends with exit code 1, because only another one can open them.
 pub fn run_until_stopped(
     mut setup: Setup,
     load: impl Fn() -> Result<Config, ConfigError>,
@@ -48,19 +57,50 @@ pub fn run_until_stopped(
         }
         tracing::info!(url = running.url(), version = env!("CARGO_PKG_VERSION"), "ready");
         notify::ready();
-        let signal = wait_for_stop(&mut signals, &running, &log, (&load, control.ok())).await;
-        notify::stopping();
-        tracing::info!(signal = signal.name(), "stopping");
-        tokio::select! {
-            stopped = running.stop() => stopped?,
-            signal = signals.stop() => {
-                tracing::warn!(signal = signal.name(), "stopped by a second signal, without waiting for requests");
-                return Err(CliError::Interrupted(signal));
+        let hang = running.app().server.trees_hang();
+        tokio::pin!(hang);
+        let signal = tokio::select! {
+            signal = wait_for_stop(&mut signals, &running, &log, (&load, control.ok())) => Some(signal),
+            () = &mut hang => None,
+        };
+        match signal {
+            Some(signal) => stop(running, signal, &mut signals).await,
+            None => end_in_failure(stop_hanging(running).await),
+        }
+    })
+}
+
+/// Stops a server after a signal; a second one ends the process at once.
+async fn stop(running: Running, signal: StopSignal, signals: &mut Signals) -> Result<(), CliError> {
+    notify::stopping();
+    tracing::info!(signal = signal.name(), "stopping");
+    tokio::select! {
+        stopped = running.stop() => {
+            if let Err(error) = stopped {
+                end_in_failure(error);
             }
         }
-        tracing::info!("stopped");
-        Ok(())
-    })
+        signal = signals.stop() => {
+            tracing::warn!(signal = signal.name(), "stopped by a second signal, without waiting for requests");
+            return Err(CliError::Interrupted(signal));
+        }
+    }
+    tracing::info!("stopped");
+    Ok(())
+}
+
+/// Stops a server whose trees do not answer, as far as that is possible. Returns the reason of its end.
+async fn stop_hanging(running: Running) -> DomainError {
+    match tokio::time::timeout(HANGING_STOP_MAX, running.stop()).await {
+        Ok(Err(error)) => error,
+        Ok(Ok(())) | Err(_) => DomainError::Storage(HANGING.to_owned()),
+    }
+}
+
+/// Ends the process without waiting for its threads, some of which may never end. Nothing acknowledged is lost by that.
+fn end_in_failure(error: DomainError) -> ! {
+    print_note(format_args!("millstream: {}", CliError::Data(error)));
+    std::process::exit(1)
 }
 
 /// Prints a greeting, if that is possible: the server runs also without it.

@@ -145,9 +145,15 @@ pub enum StoreError {
     /// The trees cannot be replaced because something reads them for long.
     #[error("the trees are being read for too long to be replaced")]
     TreesBusy,
-    /// The trees are closed until the disk has space to open them.
-    #[error("the trees are closed until the disk has free space")]
+    /// The trees are closed until they can be opened: the disk is full, or has failed.
+    #[error("the trees are closed until the disk works and has free space")]
     TreesClosed,
+    /// A call into sled never ended, and the trees were given up until the process ends.
+    #[error(
+        "the trees do not answer since a fault of the disk, and only another process can open them again; nothing that was \
+         acknowledged is lost"
+    )]
+    TreesHang,
     /// The trees are rebuilt in the background.
     #[error(
         "the trees are being rebuilt from the journal; messages from before the start can be read afterwards"

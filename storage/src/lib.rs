@@ -44,7 +44,7 @@ pub use instance::BUCKET_OWNER;
 pub use open::{
     FollowedRealm, OpenedRealm, decode_frame, encode_frame, follow, open_realm, open_realm_in_memory, replay,
 };
-pub use projection::Trees;
+pub use projection::{StallWatch, Trees};
 pub use projector::{Projection, ProjectionFailure, ProjectionSender};
 pub use relocations::{Relocation, RelocationState};
 pub use stored_message::PendingVersions;

@@ -7,7 +7,7 @@ use crate::view::key::Key;
 use crate::view::record::Record;
 use crate::view::records;
 use crate::view::{Progress, Row, RowChange, Rows};
-use crate::{Applied, OpenedRealm, Projection, StoreError, Trees, follow, open_realm};
+use crate::{Applied, OpenedRealm, Projection, StallWatch, StoreError, Trees, follow, open_realm};
 use model::{Flag, FlagOp, MessageId, RealmId, Sequence, UserId};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -244,4 +244,37 @@ fn projection_queue_is_bounded_in_bytes() {
     drop(sender);
     projection.close().unwrap();
     assert_eq!(trees.table::<records::Messages>(REALM).count(), 3 * 64);
+}
+
+#[test]
+fn sender_does_not_wait_for_a_projection_that_hangs() {
+    let temp = tempfile::tempdir().unwrap();
+    let trees = trees(temp.path());
+    let projection = Projection::start(trees.clone()).unwrap();
+    let sender = projection.sender();
+    let held = trees.hold_calls();
+    let sending = std::thread::spawn({
+        let sender = sender.clone();
+        move || {
+            // More bytes than the queue takes, so the last ones wait for the thread.
+            (1..=2 * 64).try_for_each(|sequence| {
+                let progress = Progress { sequence: Sequence(sequence), ..Progress::default() };
+                let key = Key::new(REALM, records::Messages::ID, &MessageId(sequence as u32)).into_bytes();
+                let rows = Rows(vec![RowChange::Put(Row { key, value: vec![7; 1024 * 1024] })]);
+                sender.send(Applied { realm: REALM, progress, rows, stored: Arc::default() })
+            })
+        }
+    });
+    let mut watch = StallWatch::default();
+    while watch.tick(&trees) < 3 || !watch.has_call() {
+        std::thread::yield_now();
+    }
+    trees.give_up();
+    sender.give_up();
+    assert!(matches!(sending.join().unwrap(), Err(StoreError::ProjectionStopped)));
+    assert!(sender.failure().is_some_and(|failure| !failure.is_full));
+    drop(held);
+    drop(sender);
+    // The call has ended after all; the thread writes nothing more to trees that were given up.
+    assert!(projection.close().is_err());
 }

@@ -22,10 +22,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+mod calls;
+mod closing;
 mod dirty_keys;
 mod opening;
 mod renew;
 
+use calls::Calls;
+pub use closing::{HeldCalls, StallWatch};
 use dirty_keys::DirtyKeys;
 pub use renew::recover_renewed;
 
@@ -62,10 +66,13 @@ struct Shared {
     is_stopping: Arc<AtomicBool>,
     /// How often they were opened.
     openings: AtomicU64,
+    /// How often in a row they were still locked by an earlier handle when they were to be opened.
+    lock_failures: AtomicU64,
     /// Held while rows are written.
     dirty_keys: Mutex<DirtyKeys>,
     /// One `renew` at a time.
     renewing: Mutex<()>,
+    calls: Arc<Calls>,
 }
 
 impl Shared {
@@ -78,8 +85,10 @@ impl Shared {
             opened: Condvar::default(),
             is_stopping: Arc::default(),
             openings: AtomicU64::default(),
+            lock_failures: AtomicU64::default(),
             dirty_keys: Mutex::default(),
             renewing: Mutex::default(),
+            calls: Arc::default(),
         }
     }
 }
@@ -133,24 +142,13 @@ impl Trees {
         &self.0.path
     }
 
-    /// Closes the trees. Errors of the disk are only logged: the journal has everything.
-    pub fn close(&self) {
-        if *self.0.opening.lock() != TreesOpening::None {
-            self.0.is_stopping.store(true, Ordering::Relaxed);
-            self.wait();
-            self.0.is_stopping.store(false, Ordering::Relaxed);
-        }
-        let open = self.0.open.write().take();
-        // sled panics when its last sync fails.
-        if std::panic::catch_unwind(AssertUnwindSafe(|| drop(open))).is_err() {
-            tracing::warn!("the trees could not be closed cleanly; the next start replays what they lack");
-        }
-    }
-
     /// Opens the trees, closing them first if they are open.
     pub fn reopen(&self) -> Result<(), StoreError> {
         self.close();
-        let opened = open_trees(&self.0.path, self.0.cache_bytes)?;
+        self.check_given_up()?;
+        let opened =
+            open_trees(&self.0.path, self.0.cache_bytes).inspect_err(|error| self.note_failure(error))?;
+        self.0.lock_failures.store(0, Ordering::SeqCst);
         self.0.openings.fetch_add(1, Ordering::SeqCst);
         *self.0.open.write() = Some(opened);
         Ok(())
@@ -159,6 +157,7 @@ impl Trees {
     pub(crate) fn state(&self) -> Result<StateTree, StoreError> {
         loop {
             self.wait();
+            self.check_given_up()?;
             let open = self.0.open.read();
             if let Some(open) = open.as_ref() {
                 return Ok(StateTree { tree: open.state.clone(), _users: open.users.clone() });
@@ -282,6 +281,7 @@ impl Trees {
         // Also while the rows are prepared: they are read from the tree that they are written to.
         let mut dirty_keys = self.0.dirty_keys.lock();
         let state = self.state()?;
+        let _call = self.begin_call();
         // A chunk is put once for each of its messages; only its last state is written.
         let mut newest = Batch::new(&state);
         for applied in batch {
@@ -326,15 +326,6 @@ impl Trees {
     #[cfg(test)]
     pub(crate) fn remove_row(&self, key: &Key) {
         self.state().expect("open").remove(key.as_bytes()).expect("trees of tests can be written");
-    }
-
-    /// Flushes everything to the disk.
-    pub fn flush(&self) -> Result<(), StoreError> {
-        self.wait();
-        let open = self.0.open.read().as_ref().map(|open| (open.db.clone(), open.users.clone()));
-        let (db, _users) = open.ok_or(StoreError::TreesClosed)?;
-        db.flush()?;
-        Ok(())
     }
 }
 
@@ -404,6 +395,14 @@ fn open_db(config: &sled::Config) -> Result<sled::Db, StoreError> {
     }
 }
 
+/// Whether a handle of this process still has the lock of the database.
+fn is_locked(error: &StoreError) -> bool {
+    match error {
+        StoreError::Trees(sled::Error::Io(error)) => error.to_string().contains("could not acquire lock"),
+        _ => false,
+    }
+}
+
 /// How long to wait for a previous handle of this process to release the database.
 const RELEASE_SECS_MAX: u64 = 5;
 
@@ -413,10 +412,7 @@ fn open_unlocked(config: &sled::Config) -> Result<sled::Db, StoreError> {
     let start = Instant::now();
     loop {
         match open_db(config) {
-            Err(StoreError::Trees(sled::Error::Io(error)))
-                if error.to_string().contains("could not acquire lock")
-                    && start.elapsed().as_secs() < RELEASE_SECS_MAX =>
-            {
+            Err(error) if is_locked(&error) && start.elapsed().as_secs() < RELEASE_SECS_MAX => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             opened => return opened,

@@ -102,6 +102,15 @@ impl RowQueue {
         self.changed.notify_all();
     }
 
+    /// Senders do not wait any more.
+    fn stop(&self, reason: &str) {
+        let mut state = self.state.lock();
+        state.is_stopped = true;
+        state.failure.get_or_insert(ProjectionFailure { is_full: false, reason: reason.to_owned() });
+        drop(state);
+        self.changed.notify_all();
+    }
+
     /// Waits until the disk has space for a batch of `bytes` and the reserve for sled.
     fn wait_for_disk(&self, trees: &Trees, bytes: usize) -> Result<(), StoreError> {
         loop {
@@ -127,13 +136,7 @@ struct StopOnDrop(Arc<RowQueue>);
 
 impl Drop for StopOnDrop {
     fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.is_stopped = true;
-        state
-            .failure
-            .get_or_insert(ProjectionFailure { is_full: false, reason: "the thread ended".to_owned() });
-        drop(state);
-        self.0.changed.notify_all();
+        self.0.stop("the thread ended");
     }
 }
 
@@ -157,6 +160,11 @@ impl ProjectionSender {
     /// Writes what is queued without waiting for more.
     pub fn write_queued(&self) {
         self.waiting.state.lock().is_hurried = true;
+    }
+
+    /// Releases senders from a thread that does not go on: it has failed for them.
+    pub fn give_up(&self) {
+        self.waiting.stop("the thread does not go on");
     }
 
     /// Why the thread has stopped, if it has; a new projection must be started then.

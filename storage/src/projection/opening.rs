@@ -44,10 +44,10 @@ impl Trees {
         })
     }
 
-    /// Trees of the same folder, closed, whose rebuild is given up with that of `other`.
+    /// Trees of the same folder, closed, whose rebuild and whose calls are given up with those of `other`.
     fn sharing_stop(other: &Self) -> Self {
-        let is_stopping = other.0.is_stopping.clone();
-        Self(Arc::new(Shared { is_stopping, ..Shared::closed(&other.0.path, other.0.cache_bytes) }))
+        let (is_stopping, calls) = (other.0.is_stopping.clone(), other.0.calls.clone());
+        Self(Arc::new(Shared { is_stopping, calls, ..Shared::closed(&other.0.path, other.0.cache_bytes) }))
     }
 
     /// Whether they can be read, possibly after waiting until they are open.

@@ -15,7 +15,6 @@ use crate::view::records::Messages;
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::Bound;
-use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -196,8 +195,9 @@ impl Trees {
             }
             std::thread::sleep(READERS_TICK);
         }
-        // sled panics when its last sync fails; what it holds is in the new trees.
-        let _ = std::panic::catch_unwind(AssertUnwindSafe(|| drop(old)));
+        // What it holds is in the new trees.
+        self.close_sled(old);
+        self.check_given_up()?;
         let swapped = self.swap_folders();
         let open = open_trees(self.path(), self.0.cache_bytes)?;
         *self.0.open.write() = Some(open);
