@@ -24,8 +24,8 @@ struct Patience {
     other_ticks: u32,
 }
 
-/// Ten seconds for a call into sled, a minute for anything else.
-const PATIENCE: Patience = Patience { tick: Duration::from_millis(250), call_ticks: 40, other_ticks: 240 };
+/// Fifteen seconds for a call into sled, a minute for anything else.
+const PATIENCE: Patience = Patience { tick: Duration::from_millis(250), call_ticks: 60, other_ticks: 240 };
 
 impl Server {
     fn close_sessions(&self) {
