@@ -15,7 +15,7 @@ const JOURNAL_WAIT: Duration = Duration::from_secs(30);
 
 /// How long a stop waits for something while nothing goes on in the trees.
 #[derive(Clone, Copy)]
-struct Patience {
+struct StopTimeouts {
     /// How often it is checked whether something goes on.
     tick: Duration,
     /// After so many checks a call into sled hangs.
@@ -25,7 +25,8 @@ struct Patience {
 }
 
 /// Fifteen seconds for a call into sled, a minute for anything else.
-const PATIENCE: Patience = Patience { tick: Duration::from_millis(250), call_ticks: 60, other_ticks: 240 };
+const STOP_TIMEOUTS: StopTimeouts =
+    StopTimeouts { tick: Duration::from_millis(250), call_ticks: 60, other_ticks: 240 };
 
 impl Server {
     fn close_sessions(&self) {
@@ -40,10 +41,10 @@ impl Server {
     /// # Errors
     /// `Storage` when no thread can be started, and when the trees do not answer: threads that wait for them go on.
     pub async fn stop(self: Arc<Self>) -> Result<(), DomainError> {
-        self.stop_with(PATIENCE).await
+        self.stop_with(STOP_TIMEOUTS).await
     }
 
-    async fn stop_with(self: Arc<Self>, patience: Patience) -> Result<(), DomainError> {
+    async fn stop_with(self: Arc<Self>, timeouts: StopTimeouts) -> Result<(), DomainError> {
         self.close_sessions();
         for realm in self.realms() {
             realm.shared.notifications.stop();
@@ -51,22 +52,22 @@ impl Server {
         }
         crate::outbox::stop(&self.realms()).await;
         let server = self.clone();
-        self.ended("the search index", patience, spawn_blocking(move || server.search.stop())).await;
+        self.ended("the search index", timeouts, spawn_blocking(move || server.search.stop())).await;
         if let Some(delivery) = &self.delivery {
             delivery.close();
         }
-        self.ended("the recovery of the storage", patience, self.stop_recovery()).await;
+        self.ended("the recovery of the storage", timeouts, self.stop_recovery()).await;
         let server = self.clone();
-        self.ended("the background work", patience, spawn_blocking(move || server.upkeep.stop())).await;
+        self.ended("the background work", timeouts, spawn_blocking(move || server.upkeep.stop())).await;
         for shard in 0..self.shards.len() {
-            self.stop_shard(shard, patience).await;
+            self.stop_shard(shard, timeouts).await;
         }
-        self.stop_projection(patience).await?;
-        self.ended("the node", patience, self.end_node()).await;
+        self.stop_projection(timeouts).await?;
+        self.ended("the node", timeouts, self.end_node()).await;
         if !self.trees.is_given_up() {
             let server = self.clone();
             let closed =
-                self.ended("the folder", patience, spawn_blocking(move || server.close_folder())).await;
+                self.ended("the folder", timeouts, spawn_blocking(move || server.close_folder())).await;
             closed.transpose().map_err(|error| DomainError::Storage(error.to_string()))?;
         }
         if self.trees.is_given_up() {
@@ -77,7 +78,7 @@ impl Server {
         Ok(())
     }
 
-    async fn stop_shard(&self, index: usize, patience: Patience) {
+    async fn stop_shard(&self, index: usize, timeouts: StopTimeouts) {
         let shard = &self.shards[index];
         let log = shard.log.clone();
         // Writes queued frames; the shard publishes them when woken.
@@ -87,14 +88,14 @@ impl Server {
             committer.publish_durable();
             committer.close();
         };
-        self.ended("a shard", patience, self.on_shard(index, close)).await;
+        self.ended("a shard", timeouts, self.on_shard(index, close)).await;
         shard.arbiter.stop();
     }
 
-    async fn stop_projection(&self, patience: Patience) -> Result<(), DomainError> {
+    async fn stop_projection(&self, timeouts: StopTimeouts) -> Result<(), DomainError> {
         let Some(projection) = self.projection.lock().take() else { return Ok(()) };
         let closing = spawn_blocking(move || projection.close());
-        let closed = self.ended("the writer of the trees", patience, closing).await;
+        let closed = self.ended("the writer of the trees", timeouts, closing).await;
         let closed = closed.transpose().map_err(|error| DomainError::Storage(error.to_string()))?;
         if let Some(Err(error)) = closed {
             tracing::warn!(%error, "the trees are incomplete; the next start completes them from the journal");
@@ -103,18 +104,18 @@ impl Server {
     }
 
     /// Waits for the end of something, as long as something goes on in the trees. None: it hangs, and is left behind.
-    async fn ended<T>(&self, what: &str, patience: Patience, work: impl Future<Output = T>) -> Option<T> {
+    async fn ended<T>(&self, what: &str, timeouts: StopTimeouts, work: impl Future<Output = T>) -> Option<T> {
         let mut work = pin!(work);
         let mut watch = StallWatch::default();
         loop {
-            if let Ok(done) = actix::clock::timeout(patience.tick, work.as_mut()).await {
+            if let Ok(done) = actix::clock::timeout(timeouts.tick, work.as_mut()).await {
                 return Some(done);
             }
             let ticks = watch.tick(&self.trees);
             let ticks_max = match (self.trees.is_given_up(), watch.has_call()) {
                 (true, _) => 0,
-                (false, true) => patience.call_ticks,
-                (false, false) => patience.other_ticks,
+                (false, true) => timeouts.call_ticks,
+                (false, false) => timeouts.other_ticks,
             };
             if ticks >= ticks_max {
                 tracing::error!("the stop does not wait any longer for {what}");
@@ -138,7 +139,7 @@ mod tests {
         let server = Server::start(fixture::options(&folder.path().join("data"))).await.unwrap();
         let trees = server.trees.clone();
         let held = trees.hold_calls();
-        let short = Patience { tick: Duration::from_millis(5), call_ticks: 4, other_ticks: u32::MAX };
+        let short = StopTimeouts { tick: Duration::from_millis(5), call_ticks: 4, other_ticks: u32::MAX };
         // At its end the writer of the trees flushes them, which does not return.
         let stopped = server.stop_with(short).await;
         assert!(stopped.is_err() && trees.is_given_up(), "{stopped:?}");
