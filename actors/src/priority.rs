@@ -13,13 +13,13 @@ pub(crate) fn lower_thread_priority() {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests {
-    use super::*;
-    use rustix::process::getpriority_process;
-
+    #[cfg(target_os = "linux")]
     #[test]
     fn only_the_thread_and_its_children_have_a_lower_priority() {
+        use super::*;
+        use rustix::process::getpriority_process;
         let priority = || getpriority_process(None).unwrap();
         let before = priority();
         let of_threads = std::thread::spawn(move || {

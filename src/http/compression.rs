@@ -91,26 +91,18 @@ where
     forward_ready!(direct);
 
     fn call(&self, mut request: ServiceRequest) -> Self::Future {
-        let brotli = match choose(&request, &self.brotli_permits) {
-            Coding::None => return Either::Left(self.direct.call(request)),
-            Coding::Brotli(permit) => {
-                request.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static(BROTLI));
-                Some(permit)
-            }
-            Coding::Other(accepted) => {
-                request.headers_mut().insert(header::ACCEPT_ENCODING, accepted);
-                None
-            }
+        let Some(negotiated) = negotiate(&mut request, &self.brotli_permits) else {
+            return Either::Left(self.direct.call(request));
         };
+        request.extensions_mut().insert(negotiated);
         let answer = self.compressed.call(request);
         Either::Right(Box::pin(async move {
             let mut answer = answer.await?.map_into_boxed_body();
-            let coding = answer.headers().get(header::CONTENT_ENCODING);
-            let is_brotli = coding.is_some_and(|coding| coding == BROTLI);
-            if coding == Some(&AS_IT_IS) {
+            if answer.headers().get(header::CONTENT_ENCODING) == Some(&AS_IT_IS) {
                 answer.headers_mut().remove(header::CONTENT_ENCODING);
             }
-            Ok(match brotli.filter(|_| is_brotli) {
+            let permit = answer.response_mut().extensions_mut().remove::<OwnedSemaphorePermit>();
+            Ok(match permit {
                 Some(permit) => answer.map_body(|_, body| Holding { body, _permit: permit }.boxed()),
                 None => answer,
             })
@@ -129,12 +121,27 @@ where
 
     forward_ready!(direct);
 
-    fn call(&self, request: ServiceRequest) -> Self::Future {
+    fn call(&self, mut request: ServiceRequest) -> Self::Future {
+        let negotiated = request.extensions_mut().remove::<Negotiated>();
+        let permit = negotiated.and_then(|Negotiated { accepted, permit }| {
+            // Handlers have encodings of their own.
+            request.headers_mut().insert(header::ACCEPT_ENCODING, accepted);
+            permit
+        });
         let answer = self.direct.call(request);
         Box::pin(async move {
             let mut answer = answer.await?;
-            if !is_large_json(&answer) && !answer.headers().contains_key(header::CONTENT_ENCODING) {
-                answer.headers_mut().insert(header::CONTENT_ENCODING, AS_IT_IS);
+            let is_encoded = answer.headers().contains_key(header::CONTENT_ENCODING);
+            match (is_encoded, is_large_json(&answer)) {
+                (true, _) => {}
+                (false, false) => {
+                    answer.headers_mut().insert(header::CONTENT_ENCODING, AS_IT_IS);
+                }
+                (false, true) => {
+                    if let Some(permit) = permit {
+                        answer.response_mut().extensions_mut().insert(permit);
+                    }
+                }
             }
             Ok(answer)
         })
@@ -142,30 +149,34 @@ where
 }
 
 /// How the answer to a request may be compressed.
-enum Coding {
-    None,
-    Brotli(OwnedSemaphorePermit),
-    /// With gzip or deflate, by this header.
-    Other(HeaderValue),
+struct Negotiated {
+    /// What the client accepts.
+    accepted: HeaderValue,
+    /// For Brotli.
+    permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Brotli for clients that prefer it to gzip, while few answers are compressed so.
-fn choose(request: &ServiceRequest, brotli_permits: &Arc<Semaphore>) -> Coding {
-    if !matches!(*request.method(), Method::GET | Method::POST) || request.path().ends_with("/events") {
-        return Coding::None;
+/// Brotli for clients that prefer it to gzip, while few answers are compressed so; otherwise gzip or deflate, or none. The middleware
+/// finds in the header what was chosen.
+fn negotiate(request: &mut ServiceRequest, brotli_permits: &Arc<Semaphore>) -> Option<Negotiated> {
+    if !request.headers().contains_key(header::ACCEPT_ENCODING)
+        || !matches!(*request.method(), Method::GET | Method::POST)
+        || request.path().ends_with("/events")
+    {
+        return None;
     }
     let lines = request.headers().get_all(header::ACCEPT_ENCODING).filter_map(|value| value.to_str().ok());
-    let accepted = lines.collect::<Vec<_>>().join(",");
-    if weight(&accepted, BROTLI) > weight(&accepted, "gzip")
-        && let Ok(permit) = brotli_permits.clone().try_acquire_owned()
-    {
-        return Coding::Brotli(permit);
-    }
-    let others = without(&accepted, BROTLI);
-    match HeaderValue::from_str(&others) {
-        Ok(others) if accepts(&accepted, "gzip") => Coding::Other(others),
-        Ok(_) | Err(_) => Coding::None,
-    }
+    let text = lines.collect::<Vec<_>>().join(",");
+    let accepted = HeaderValue::from_str(&text).ok()?;
+    let prefers_brotli = weight(&text, BROTLI) > weight(&text, "gzip");
+    let permit = prefers_brotli.then(|| brotli_permits.clone().try_acquire_owned().ok()).flatten();
+    let chosen = match &permit {
+        Some(_) => HeaderValue::from_static(BROTLI),
+        None if accepts(&text, "gzip") => HeaderValue::from_str(&without(&text, BROTLI)).ok()?,
+        None => return None,
+    };
+    request.headers_mut().insert(header::ACCEPT_ENCODING, chosen);
+    Some(Negotiated { accepted, permit })
 }
 
 /// A body that keeps its permit until it is sent.

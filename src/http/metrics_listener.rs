@@ -3,6 +3,7 @@
 use super::app::App;
 use super::call::Authorization;
 use super::error::{ApiError, Code};
+use super::observe::render_metrics;
 use super::rendered_metrics::RenderedMetrics;
 use super::reply::{HandlerResult, Reply};
 use actix_server::Server;
@@ -29,7 +30,7 @@ pub async fn metrics(app: App, authorization: Authorization) -> HandlerResult {
     if !is_allowed(&settings.token.0, authorization.0.as_ref()) {
         return Err(ApiError::new(Code::AUTHENTICATION_FAILED, "The metrics token is missing or wrong"));
     }
-    let text = app.metrics.text().await.map_err(|_| ApiError::internal())?;
+    let text = app.metrics.text(render_metrics).await.map_err(|_| ApiError::internal())?;
     Ok(Reply::plain(CONTENT_TYPE, "no-store", text))
 }
 
@@ -70,7 +71,7 @@ async fn show(shared: web::Data<Shared>, request: HttpRequest) -> HttpResponse {
             .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
             .body("The metrics token is missing or wrong.\n");
     }
-    match shared.metrics.text().await {
+    match shared.metrics.text(render_metrics).await {
         Ok(text) => HttpResponse::Ok().content_type(CONTENT_TYPE).body(text),
         Err(_) => HttpResponse::InternalServerError().finish(),
     }

@@ -1,7 +1,6 @@
 //! The text of `GET /metrics`. Rendering it takes up to ten milliseconds, so it is done off the threads that serve requests, and no more
 //! often than a twentieth of a core permits: beyond that, callers get the last text.
 
-use super::observe::render_metrics;
 use actix_web::error::BlockingError;
 use actix_web::web::block;
 use bytes::Bytes;
@@ -50,14 +49,14 @@ impl Permits {
 }
 
 impl RenderedMetrics {
-    /// All metrics as Prometheus text, as of now or of 200 milliseconds ago at most.
+    /// What `render` returns now, or has returned 200 milliseconds ago at most.
     ///
     /// # Errors
-    /// When rendering panics.
-    pub async fn text(&self) -> Result<Bytes, BlockingError> {
+    /// When it panics.
+    pub async fn text(&self, render: fn() -> String) -> Result<Bytes, BlockingError> {
         let mut state = self.0.lock().await;
         if state.permits.take(Instant::now()) {
-            state.text = block(render_metrics).await?.into();
+            state.text = block(render).await?.into();
         }
         Ok(state.text.clone())
     }
@@ -80,10 +79,10 @@ mod tests {
         let metrics = RenderedMetrics::default();
         let mut last = Bytes::new();
         for _ in 0..(BURST as usize + 5) {
-            last = metrics.text().await.unwrap();
+            last = metrics.text(|| "up 1".repeat(20)).await.unwrap();
         }
-        assert!(last.starts_with(b"# HELP"));
+        assert!(last.starts_with(b"up 1"));
         metrics.0.lock().await.permits.left = 0.0;
-        assert_eq!(metrics.text().await.unwrap().as_ptr(), last.as_ptr());
+        assert_eq!(metrics.text(String::new).await.unwrap().as_ptr(), last.as_ptr());
     }
 }

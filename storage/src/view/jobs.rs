@@ -51,7 +51,7 @@ impl Jobs {
 
     /// The number of pending jobs of each destination of a kind that has any.
     pub fn waiting_by_destination(&self, kind: TaskKind) -> impl Iterator<Item = (TaskDestination, usize)> {
-        let destinations = TaskDestination { kind, place: 0 }..=TaskDestination { kind, place: u32::MAX };
+        let destinations = TaskDestination { kind, id: 0 }..=TaskDestination { kind, id: u32::MAX };
         self.destination_counts.range(destinations).map(|(destination, count)| (*destination, *count))
     }
 
