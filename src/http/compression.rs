@@ -8,12 +8,12 @@
 //! them to those who see the traffic.
 
 use super::accept_encoding::{accepts, weight, without};
-use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, MessageBody};
 use actix_web::dev::{Service, ServiceRequest, ServiceResponse, Transform, forward_ready};
 use actix_web::http::Method;
 use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::Compress;
+use actix_web::{Error, HttpMessage};
 use bytes::Bytes;
 use futures_util::future::{Either, LocalBoxFuture};
 use std::pin::Pin;
