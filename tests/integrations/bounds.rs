@@ -124,7 +124,7 @@ async fn hanging_webhooks_get_at_most_sixteen_requests() {
         service.next_request().await;
     }
     chat(iago, hamlet).await;
-    assert_eq!(t.realm().in_progress(), KIND_IN_PROGRESS_MAX);
+    assert_eq!(t.realm().deliveries_in_progress(), KIND_IN_PROGRESS_MAX);
     assert_eq!(service.take_received().len(), 0, "no further request was sent");
     assert_eq!(waiting(&t, TaskKind::Webhook), 240, "and nothing is lost");
 }
