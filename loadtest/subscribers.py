@@ -68,7 +68,7 @@ def send(server, headers, channel, numbers):
 
 
 def cost(server, headers, channel, messages):
-    """Microseconds of CPU for each of so many sends, with what follows them."""
+    """Microseconds of CPU for each of this many sends, with what follows them."""
     before = first_page.cpu_secs(server.process.pid)
     threads = [threading.Thread(target=send, args=(server, headers, channel, range(start, messages, CONNECTIONS)))
                for start in range(CONNECTIONS)]

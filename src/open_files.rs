@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 
 /// Files that the server needs besides its connections.
 const OWN_FILES: u64 = 256;
-/// One file for so many connections is for what they upload and download.
+/// One file for this many connections is for what they upload and download.
 const CONNECTIONS_OF_A_FILE: u64 = 8;
 /// With a very low limit, connections get this part of it in any case.
 const CONNECTIONS_PART_MIN: u64 = 4;

@@ -14,8 +14,8 @@ use storage::StallWatch;
 /// How often the trees are checked.
 const TICK: Duration = Duration::from_secs(1);
 
-/// After so many checks in a row in which no batch, flush or other call has ended and nothing was written to the log of the
-/// trees, they hang. A slow disk writes something.
+/// Checks in a row, in which no batch, flush or other call has ended and nothing was written to the log of the trees, after which the
+/// trees hang. A slow disk writes something.
 const TICKS_MAX: u32 = 30;
 
 /// Checks the trees until they hang, or the server stops.

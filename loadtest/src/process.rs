@@ -52,7 +52,7 @@ pub fn parse_pid(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Raises this process's limit of open files to the hard limit where it is less than needed for so many connections. Fails if the
+/// Raises this process's limit of open files to the hard limit where it is less than needed for this many connections. Fails if the
 /// hard limit is less, too.
 pub fn raise_open_files(connections: u64) -> Result<(), LoadError> {
     let wanted = connections + OTHER_FILES;

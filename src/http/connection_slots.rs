@@ -30,11 +30,11 @@ tokio::task_local! {
 pub struct ConnectionSlots(Rc<Inner>);
 
 struct Inner {
-    /// With so many connections, some are closed before a further one is served.
+    /// At this many connections, some are closed before a further one is served.
     used_max: usize,
     /// How many are closed then: each time all connections are compared.
     closed_at_once: usize,
-    /// Beyond so many, the connections of a network are closed first.
+    /// Beyond this many, the connections of a network are closed first.
     share_max: usize,
     steps: Rc<Steps>,
     taken: RefCell<BTreeMap<u64, Rc<Connected>>>,
@@ -96,7 +96,7 @@ pub struct ConnectionSlot {
 }
 
 impl ConnectionSlots {
-    /// ConnectionSlots for so many connections.
+    /// Slots for this many connections.
     pub fn new(connections_max: usize) -> Self {
         let spare = (connections_max / SPARE_PART).min(SPARE_MAX);
         let closed = metrics::counter!("millstream_http_connections_displaced_total");

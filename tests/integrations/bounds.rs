@@ -18,7 +18,7 @@ const OWNER_IN_PROGRESS_MAX: usize = 6;
 const UNREQUESTED_MAILS_MAX: usize = 5_000;
 const OWNER_CALLS_MAX: usize = 1_000;
 
-/// Invites so many people by mail.
+/// Invites this many people by mail.
 fn invite(who: &TestUser, count: usize) -> Call {
     let addresses: Vec<String> = (0..count).map(|number| format!("new{number}@x.example")).collect();
     let none = json!([]);

@@ -1,7 +1,7 @@
 //! The schedule of jobs: due times, attempts, and concurrency limits. Pure: time and randomness are arguments.
 //!
 //! Of the destinations with room, that of the owner with the fewest deliveries in progress comes first, then one whose last
-//! attempt did not fail, then the owner whose turn is longest ago, then the earliest due job. So one owner's slow services delay
+//! attempt did not fail, then the owner that was served longest ago, then the earliest due job. So one owner's slow services delay
 //! those of another by one attempt at most.
 
 use model::job::{TaskDestination, TaskKind};
@@ -292,7 +292,7 @@ mod tests {
         let mut schedule = Schedule::default();
         add_for_bots(&mut schedule, 1, 100, 30);
         let begun = begin_all(&mut schedule, 0);
-        assert_eq!(begun, [100, 101, 102, 103, 104, 105], "so many at once of one owner");
+        assert_eq!(begun, [100, 101, 102, 103, 104, 105], "the limit of one owner");
         schedule.add(JobId(500), webhook(2), Timestamp(9));
         assert_eq!(begin_all(&mut schedule, 9), [500], "another owner's bot waits for none of them");
         begun.into_iter().for_each(|id| schedule.retry(JobId(id), Timestamp(10), 0));

@@ -36,7 +36,7 @@ pub(super) fn revoke_overreaching(then: &Directory, inviter: UserId) -> Option<F
     revoked(overreaching_invitations(then, inviter))
 }
 
-/// Whether so many invitations can be sent by e-mail now: `NoMail`, `TooManyAtOnce`, `NoRoom`.
+/// Whether this many invitations can be sent by e-mail now: `NoMail`, `TooManyAtOnce`, `NoRoom`.
 fn check_mails(context: &DecisionContext<'_>, count: usize) -> Result<(), RuleError> {
     if !context.realm.supports(TaskKind::Mail) {
         return Err(InvitationError::NoMail.into());

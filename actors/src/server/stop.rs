@@ -18,9 +18,9 @@ const JOURNAL_WAIT: Duration = Duration::from_secs(30);
 struct StopTimeouts {
     /// How often it is checked whether something goes on.
     tick: Duration,
-    /// After so many checks a call into sled hangs.
+    /// Checks without progress after which a call into sled hangs.
     call_ticks: u32,
-    /// After so many checks anything else does.
+    /// The same for anything else.
     other_ticks: u32,
 }
 

@@ -196,7 +196,7 @@ async fn invalid_requests_are_refused() {
     }
 }
 
-/// A request whose head has so many bytes.
+/// A request whose head has this many bytes.
 fn with_head_of(bytes: usize) -> String {
     let start = "GET /1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\nx: ";
     format!("{start}{}\r\n\r\n", "y".repeat(bytes - start.len() - 4))

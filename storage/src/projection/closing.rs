@@ -17,10 +17,10 @@ use std::time::{Duration, SystemTime};
 /// How often it is checked whether closing goes on.
 const CLOSE_TICK: Duration = Duration::from_millis(100);
 
-/// After so many checks without progress, closing is given up.
+/// Checks without progress after which closing is given up.
 const CLOSE_TICKS_MAX: u32 = 300;
 
-/// When an earlier handle still has the lock at so many attempts to open, of some seconds each, the thread that uses it hangs.
+/// Attempts to open, of some seconds each, after which the lock of an earlier handle is never released: the thread that uses it hangs.
 const LOCK_FAILURES_MAX: u64 = 20;
 
 impl Trees {

@@ -18,7 +18,7 @@ pub const VERSION: u8 = 3;
 /// Messages in one block: with more, reading one takes longer; with fewer, they take more bytes.
 const BLOCK_MESSAGES_MAX: usize = 8;
 
-/// A block with so many bytes gets no further message.
+/// A block with this many bytes gets no further message.
 const BLOCK_BYTES_MAX: usize = 3 * 1024;
 
 const NAME: &str = "chunk of messages";

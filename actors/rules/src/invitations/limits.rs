@@ -94,7 +94,7 @@ fn is_recent(at: Timestamp, now: Timestamp, secs: u64) -> bool {
     now.millis_since(at) < secs * 1000
 }
 
-/// Whether an account may send so many further e-mails with invitations today: `NotSent` with `DailyLimit`.
+/// Whether an account may send this many further e-mails with invitations today: `NotSent` with `DailyLimit`.
 pub(super) fn check_daily(
     dir: &Directory,
     sender: &User,
@@ -152,7 +152,7 @@ fn counted(dir: &Directory, now: Timestamp) -> impl Iterator<Item = &Arc<Invitat
     open.chain(over)
 }
 
-/// Whether an inviter may send so many invitations like this one: `TooMany`, `TooManyOfRealm`, `TooLarge`.
+/// Whether an inviter may send this many invitations like this one: `TooMany`, `TooManyOfRealm`, `TooLarge`.
 pub(super) fn check_room(
     dir: &Directory,
     invitation: &Invitation,
