@@ -152,7 +152,7 @@ where
 struct Negotiated {
     /// What the client accepts.
     accepted: HeaderValue,
-    /// For Brotli.
+    /// Held while the answer is compressed with Brotli; none for other encodings.
     permit: Option<OwnedSemaphorePermit>,
 }
 

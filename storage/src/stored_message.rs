@@ -24,6 +24,10 @@ impl Trees {
     /// [`StoreError::Trees`], [`StoreError::TreesClosed`], [`StoreError::TreesRebuilding`], and [`StoreError::Decode`] for a
     /// damaged row.
     pub fn messages_as_sent(&self, realm: RealmId, ids: &[MessageId]) -> Result<Vec<Message>, StoreError> {
+        if ids.is_empty() {
+            // Pages of messages that are in memory are read while the trees are closed, too.
+            return Ok(Vec::new());
+        }
         let tree = self.readable()?;
         let table = Key::table(realm, Messages::ID);
         let (mut found, mut left) = (Vec::with_capacity(ids.len()), ids);
