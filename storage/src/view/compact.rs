@@ -35,6 +35,11 @@ struct CompactMessage<'m> {
     submessages: Cow<'m, [Submessage]>,
 }
 
+/// Whether bytes that should be a record, whose version is never 0, would be taken for one in its compact form.
+pub fn is_like_compact(record: &[u8]) -> bool {
+    record.first() == Some(&COMPACT)
+}
+
 /// A message's record in its compact form, or as it is where it has none.
 ///
 /// # Errors

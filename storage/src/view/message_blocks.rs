@@ -5,7 +5,7 @@
 //! first one of the chunk (u32) ‖ length (u32) ‖ entry` (see `compact`). Integers are those of bincode's variable encoding.
 
 use super::chunk::{self, CHUNK_BYTES_MAX, damaged};
-use super::compact::{compacted, message_in, record_in};
+use super::compact::{compacted, is_like_compact, message_in, record_in};
 use super::compression::{compress_block, decompress_block};
 use crate::codec::{decode, encode_part, take_part};
 use crate::error::StoreError;
@@ -44,7 +44,7 @@ struct Block {
     stored: u32,
 }
 
-/// A plain chunk in blocks; `None` if it is none of ascending messages.
+/// A plain chunk in blocks; `None` if it is none of ascending messages with records that have a version.
 ///
 /// # Errors
 /// [`StoreError::Encode`] when the compressor has no memory.
@@ -52,6 +52,9 @@ pub fn in_blocks(chunk: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
     let Ok(entries) = chunk::entries(chunk).collect::<Result<Vec<_>, _>>() else { return Ok(None) };
     let Some((first, record)) = entries.first() else { return Ok(None) };
     if !entries.is_sorted_by(|(before, _), (after, _)| before < after) {
+        return Ok(None);
+    }
+    if entries.iter().any(|(_, record)| is_like_compact(record)) {
         return Ok(None);
     }
     let sent = decode::<Message>(record, NAME).map_or(Timestamp::default(), |message| message.sent);
