@@ -18,6 +18,7 @@ use parking_lot::Mutex;
 use super::append_queue::{DurableState, Job, Owner, Shared};
 use super::codec::{BLOCK_BYTES, RecordKind, SegmentHeader, Tail};
 use super::compact::{self, Compacted, Compaction};
+use super::direct::BlockBuffer;
 use super::erase::LogParts;
 use super::error::LogError;
 use super::index::Sealed;
@@ -163,7 +164,7 @@ impl Journal {
             storing: None,
             sync,
             group: Vec::new(),
-            buffer: Vec::new(),
+            buffer: BlockBuffer::default(),
             before: BTreeMap::new(),
             is_tail_doubtful: false,
             meters: Meters::new(),

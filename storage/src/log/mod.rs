@@ -13,6 +13,7 @@ mod compact;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 mod erase;
+mod direct;
 mod error;
 mod index;
 mod journal;

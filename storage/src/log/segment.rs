@@ -10,6 +10,7 @@ use super::codec::{
     self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, HeaderFault, SEGMENT_SUFFIX,
     SegmentHeader, file_name,
 };
+use super::direct::DirectWrites;
 use super::error::{Damage, LogError};
 
 pub(crate) const UNFINISHED_SUFFIX: &str = ".new";
@@ -68,6 +69,7 @@ pub(crate) struct Segment {
     file: File,
     path: PathBuf,
     pub header: SegmentHeader,
+    direct: DirectWrites,
     faults: Faults,
 }
 
@@ -99,7 +101,7 @@ impl Segment {
         }
         fs::rename(&unfinished, &path).map_err(|error| LogError::io("rename", &unfinished, error))?;
         sync_folder(folder, sync)?;
-        let segment = Self { file, path, header, faults };
+        let segment = Self { file, path, header, direct: DirectWrites::default(), faults };
         segment.evict(0);
         Ok(segment)
     }
@@ -120,7 +122,7 @@ impl Segment {
             .map_err(|error| LogError::io("open", &path, error))?;
         let bytes = file.metadata().map_err(|error| LogError::io("open", &path, error))?.len();
         let header = read_header(&file, &path, number, bytes)?;
-        Ok(Self { file, path, header, faults })
+        Ok(Self { file, path, header, direct: DirectWrites::default(), faults })
     }
 
     /// The group at `offset`, or `None` when there is no complete, valid group.
@@ -182,6 +184,16 @@ impl Segment {
         Ok(end)
     }
 
+    /// Writes whole blocks at `offset` and, with `sync`, syncs them: bypassing the page cache where the file system permits.
+    pub(crate) fn commit(&mut self, offset: u64, blocks: &[u8], sync: bool) -> io::Result<()> {
+        self.faults.before(Operation::Write)?;
+        if sync && self.direct.write(&self.file, offset, blocks)? {
+            return self.faults.before(Operation::Sync);
+        }
+        self.file.write_all_at(blocks, offset)?;
+        if sync { self.sync() } else { Ok(()) }
+    }
+
     /// Writes whole blocks at `offset`.
     pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.faults.before(Operation::Write)?;
@@ -196,7 +208,8 @@ impl Segment {
 
     /// Reads the groups before `end` from the disk, not from the page cache, and checks them: after a failed write the two
     /// may differ.
-    pub(crate) fn verify(&self, end: u64) -> Result<(), LogError> {
+    pub(crate) fn verify(&mut self, end: u64) -> Result<(), LogError> {
+        self.direct.refuse(&self.file);
         // Drops only clean pages; if the advice is ignored, the check is weaker, not wrong.
         self.evict(0);
         let mut offset = BLOCK_BYTES;

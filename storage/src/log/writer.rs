@@ -13,6 +13,7 @@ use super::codec::{
     self, BLOCK_BYTES, GROUP_END, GROUP_FILL_BYTES, GROUP_FRAMES_MAX, GROUP_HEADER_BYTES, GroupHeader,
     RECORD_HEADER_BYTES, RecordHeader, RecordKind, Tail,
 };
+use super::direct::BlockBuffer;
 use super::error::{LogError, is_full};
 use super::index::Sealed;
 use super::part;
@@ -42,7 +43,7 @@ pub(crate) struct Writer {
     /// Whether commits are synced.
     pub sync: bool,
     pub group: Vec<Job>,
-    pub buffer: Vec<u8>,
+    pub buffer: BlockBuffer,
     /// The state of the group's realms before it, to undo a failed commit; empty between commits.
     pub before: BTreeMap<u32, Tail>,
     /// A write or a sync failed: the content of the active segment from `offset` on is unknown.
@@ -139,7 +140,7 @@ impl Writer {
 
     fn commit(&mut self, body_bytes: usize) -> Result<(), LogError> {
         let needs_roster = self.find_room(body_bytes)?;
-        self.encode(needs_roster);
+        self.encode(needs_roster, body_bytes);
         if let Err(error) = self.write() {
             self.is_tail_doubtful = true;
             self.forget_group();
@@ -159,9 +160,8 @@ impl Writer {
     /// Overwrites the failed group with zeros, if the disk permits: if the process is killed before the journal continues in
     /// another segment, a start must not find frames that were reported as failed.
     fn erase_tail(&mut self) {
-        self.buffer.fill(0);
-        let erased = self.active.write(self.offset, &self.buffer);
-        if let Err(error) = erased.and_then(|()| if self.sync { self.active.sync() } else { Ok(()) }) {
+        self.buffer.as_mut().fill(0);
+        if let Err(error) = self.active.commit(self.offset, &self.buffer, self.sync) {
             tracing::warn!(%error, "a failed group could not be erased from the journal");
         }
     }
@@ -178,15 +178,13 @@ impl Writer {
     }
 
     /// Writes and syncs what is in the buffer.
-    fn write(&self) -> Result<(), LogError> {
-        let failed = |error: std::io::Error| match is_full(&error) {
+    fn write(&mut self) -> Result<(), LogError> {
+        let start = Instant::now();
+        self.active.commit(self.offset, &self.buffer, self.sync).map_err(|error| match is_full(&error) {
             true => LogError::Full(error.to_string().into()),
             false => LogError::Ambiguous(error.to_string().into()),
-        };
-        self.active.write(self.offset, &self.buffer).map_err(failed)?;
+        })?;
         if self.sync {
-            let start = Instant::now();
-            self.active.sync().map_err(failed)?;
             self.meters.sync_seconds.record(start.elapsed().as_secs_f64());
         }
         Ok(())
@@ -241,9 +239,11 @@ impl Writer {
     }
 
     /// Encodes the whole group into the buffer.
-    fn encode(&mut self, with_roster: bool) {
-        self.buffer.clear();
-        self.buffer.resize(GROUP_HEADER_BYTES, 0);
+    fn encode(&mut self, with_roster: bool, body_bytes: usize) {
+        let roster_bytes = RECORD_HEADER_BYTES + self.tails.len() * codec::ROSTER_ENTRY_BYTES;
+        let records_bytes = body_bytes + if with_roster { roster_bytes } else { 0 };
+        self.buffer.clear(codec::group_bytes(records_bytes as u64) as usize);
+        self.buffer.pad(GROUP_HEADER_BYTES);
         if with_roster {
             let mut roster = Vec::with_capacity(self.tails.len() * codec::ROSTER_ENTRY_BYTES);
             for (realm, tail) in &self.tails {
@@ -292,9 +292,9 @@ impl Writer {
             body_checksum: codec::body_checksum(body, self.active.header.journal),
         };
         let header = header.encode(self.active.header.journal);
-        self.buffer[..GROUP_HEADER_BYTES].copy_from_slice(&header);
-        self.buffer.extend_from_slice(&GROUP_END);
-        self.buffer.resize(self.buffer.len().next_multiple_of(BLOCK_BYTES as usize), 0);
+        self.buffer.as_mut()[..GROUP_HEADER_BYTES].copy_from_slice(&header);
+        self.buffer.extend(&GROUP_END);
+        self.buffer.pad(self.buffer.len().next_multiple_of(BLOCK_BYTES as usize));
     }
 
     /// Makes the committed group visible to readers.
@@ -372,10 +372,10 @@ impl Drop for Writer {
 }
 
 /// Appends a record and returns its chain checksum.
-fn put_record(buffer: &mut Vec<u8>, mut header: RecordHeader, previous: u64, payload: &[u8]) -> u64 {
+fn put_record(buffer: &mut BlockBuffer, mut header: RecordHeader, previous: u64, payload: &[u8]) -> u64 {
     header.chain = header.link(previous, payload);
-    buffer.extend_from_slice(&header.encode());
-    buffer.extend_from_slice(payload);
+    buffer.extend(&header.encode());
+    buffer.extend(payload);
     header.chain
 }
 
