@@ -4,7 +4,10 @@ mod integration;
 mod rank;
 
 pub use integration::{CONFIG_LENGTH_MAX, IntegrationChange, REALM_CONFIG_BYTES_MAX};
-pub use rank::{capped_role, channels_to_leave, check_rank, check_takeover, demoted_bots, with_new_owner};
+pub use rank::{
+    bots_leaving_with, capped_role, channels_to_leave, check_rank, check_takeover, demoted_bots,
+    with_new_owner,
+};
 
 use crate::error::{BotError, RuleError};
 use crate::names::{check_length, parse_full_name};

@@ -13,12 +13,13 @@ use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
 use crate::shard::{BasedOn, CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
-use crate::shared::{FLAG_RANGES_MAX, RealmShared};
+use crate::shared::{FLAG_RANGES_MAX, RealmShared, SUBSCRIBERS_MAX};
 use crate::uploads::claim_in;
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
 use model::{ChannelId, Directory, Fact, MessageFact, MessageId, TopicKey, UserId};
 use parking_lot::RwLock;
+use rules::bots::bots_leaving_with;
 use rules::permissions::create::{check_may_remove_subscribers, is_own_subscription};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -203,8 +204,10 @@ impl ChannelActor {
         check_unsubscribe(&self.realm.directory(), self.id, &users, by)?;
         let mut removed = self.state.subscribed_among(&users);
         let not_subscribed = users.into_iter().filter(|user| !removed.contains(user)).collect();
+        self.add_their_bots(&mut removed);
+        let mut left = removed.split_off(removed.len().min(SUBSCRIBERS_MAX));
         let unread = UnreadPart::of(&self.realm.view.read(), self.id, &removed, FLAG_RANGES_MAX);
-        let left = removed.split_off(unread.fitting.len());
+        left.extend(removed.split_off(unread.fitting.len()));
         let outcome = Unsubscribed { removed, not_subscribed };
         let part = UnsubscribedPart { outcome, left, unread: unread.rest };
         let facts = match unread.fitting.is_empty() {
@@ -212,6 +215,15 @@ impl ChannelActor {
             false => removed_facts(self.id, unread.fitting, ids.last_message(), by),
         };
         Ok((ids, part, facts))
+    }
+
+    /// Adds the subscribed bots of users who leave and cannot read the channel any more.
+    fn add_their_bots(&self, leaving: &mut Vec<UserId>) {
+        let directory = self.realm.directory();
+        let Some(channel) = directory.channel(self.id) else { return };
+        let mut bots = self.state.subscribed_among(&bots_leaving_with(&directory, channel, leaving));
+        bots.retain(|bot| !leaving.contains(bot));
+        leaving.extend(bots);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::shared::SUBSCRIBERS_MAX;
 use actix::prelude::*;
 use model::{ChannelId, Flag, FlagOp, UserId, VisibilityPolicy};
 use rules::subscription_properties::SubscriptionChange;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 impl RealmHandle {
@@ -65,7 +66,8 @@ impl RealmHandle {
         Ok(())
     }
 
-    /// Unsubscribes users.
+    /// Unsubscribes users, and from a private channel also the bots of those who cannot read it any more
+    /// (docs/api/subscriptions.md#unsubscribe).
     ///
     /// # Errors
     /// `InsufficientPermission`.
@@ -77,13 +79,15 @@ impl RealmHandle {
     ) -> Result<Unsubscribed, DomainError> {
         let channel = self.channel(channel).await?;
         let mut outcome = Unsubscribed::default();
+        let asked: HashSet<UserId> = users.iter().copied().collect();
         for users in users.chunks(SUBSCRIBERS_MAX) {
             let mut users = users.to_vec();
             // A frame is bounded, so very scattered unread messages take several.
             while !users.is_empty() {
                 let part = ask(&channel, |answer| Unsubscribe { users, by, answer }).await?;
-                outcome.removed.extend(part.outcome.removed);
-                outcome.not_subscribed.extend(part.outcome.not_subscribed);
+                outcome.removed.extend(part.outcome.removed.iter().filter(|user| asked.contains(user)));
+                let not_subscribed = part.outcome.not_subscribed.into_iter();
+                outcome.not_subscribed.extend(not_subscribed.filter(|user| asked.contains(user)));
                 if let Some((user, messages)) = part.unread {
                     self.change_flags(user, Flag::Read, FlagOp::Add, messages).await?;
                 }

@@ -12,8 +12,8 @@ mod codec;
 mod compact;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
-mod erase;
 mod direct;
+mod erase;
 mod error;
 mod index;
 mod journal;

@@ -44,6 +44,32 @@ async fn unsubscribe_others() {
 }
 
 #[tokio::test]
+async fn bots_leave_private_channels_with_their_owner() {
+    let t = TestServer::start().await;
+    let [iago, aaron, bot] = t.users(["iago", "AARON", "default-bot"]);
+    let only_aaron = json!({"direct_members": [aaron.id], "direct_subgroups": []});
+    let secret = iago.create_channel("secret").private().with(&aaron).with(&bot).await;
+    let granted = iago.create_channel("granted").private().set("can_subscribe_group", only_aaron);
+    granted.with(&aaron).with(&bot).await;
+    iago.create_channel("Verona").with(&aaron).with(&bot).await;
+    let mut queue = bot.register().events(&["subscription"]).await;
+    let (names, principals) = (json!(["secret", "granted", "Verona"]), json!([aaron.id]));
+    let params: Params<'_> = &[("subscriptions", &names), ("principals", &principals)];
+    let body = iago.delete("/users/me/subscriptions", params).ok().await;
+    assert_eq!((&body["removed"], &body["not_removed"]), (&names, &json!([])));
+    // Where the owner may read without being subscribed, and in public channels, the bot stays.
+    let event = queue.next().await;
+    assert_eq!((&event["op"], &event["subscriptions"][0]["name"]), (&json!("remove"), &json!("secret")));
+    let body = bot.get("/users/me/subscriptions", &[]).ok().await;
+    let left = body["subscriptions"].as_array().expect("a list").iter().map(|one| one["name"].clone());
+    let mut left: Vec<_> = left.filter_map(|name| Some(name.as_str()?.to_owned())).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["Verona", "granted"]);
+    let later = iago.send(&secret, "plans", "for those who stayed").await;
+    bot.get(&format!("/messages/{later}"), &[]).bad("Invalid message(s)").await;
+}
+
+#[tokio::test]
 async fn unsubscribe_others_permission() {
     let t = TestServer::start().await;
     let [desdemona, iago, hamlet, cordelia] = t.users(["desdemona", "iago", "hamlet", "cordelia"]);

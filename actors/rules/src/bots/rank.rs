@@ -2,11 +2,13 @@
 //!
 //! A bot's stored role is never above the owner's: demoting a user demotes the user's bots in the same frame, and changing
 //! the owner of a bot caps its role by that of the new owner. Only the owner ever sees a valid key: changing the owner
-//! replaces the key. So a bot gives no user rights that the user does not have.
+//! replaces the key. Who leaves a private channel, or is removed, takes their bots along. So a bot gives no user rights that
+//! the user does not have, unless another subscriber adds it to a channel without its owner.
 
 use crate::error::RuleError;
-use crate::permissions::channel::{History, history_of};
-use model::{ChannelId, Directory, Role, User, UserId};
+use crate::permissions::channel::{History, history_of, is_granted_content};
+use model::{Channel, ChannelId, Directory, Role, User, UserId};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The role of a bot of `owner`, at most `role`. A greater role is a less powerful one.
@@ -53,6 +55,18 @@ pub fn channels_to_leave(dir: &Directory, bot: &User, owner: UserId) -> Vec<Chan
         !covers(history_of(dir, owner, channel), history_of(dir, bot, channel))
     };
     channels.filter(reads_more).map(|channel| channel.id).collect()
+}
+
+/// The bots that leave a channel together with users who cannot read it any more: their key would go on showing its messages.
+/// Includes bots that are not subscribed.
+pub fn bots_leaving_with(dir: &Directory, channel: &Channel, users: &[UserId]) -> Vec<UserId> {
+    if !channel.invite_only {
+        return Vec::new();
+    }
+    let reads_on = |user: &UserId| dir.user(*user).is_some_and(|user| is_granted_content(dir, user, channel));
+    let leaving: HashSet<UserId> = users.iter().copied().filter(|user| !reads_on(user)).collect();
+    let is_of_them = |bot: &&Arc<User>| bot.owner().is_some_and(|owner| leaving.contains(&owner));
+    dir.bots().filter(is_of_them).map(|bot| bot.id).collect()
 }
 
 /// Whether one history of a channel includes all of another.
