@@ -17,6 +17,9 @@ const REMEMBERED_MAX: usize = 20_000;
 /// Words of up to this many bytes are remembered as they are written, longer ones as they are folded.
 const WRITTEN_BYTES_MAX: usize = 64;
 
+/// Words from this many bytes on are not expected again if they have a digit.
+const SELDOM_BYTES_MIN: usize = 16;
+
 /// Divides texts into terms. It remembers stems, so use one for many texts.
 pub struct Analyzer {
     language: Language,
@@ -109,12 +112,21 @@ impl Analyzer {
         Some(stem.filter(|stem| !stem.is_empty()).unwrap_or(Cow::Borrowed(word)))
     }
 
-    /// Calls `found` with each term of a plain text, once.
+    /// The stem of a word that is not expected again, in lower case.
+    fn stem_of_seldom<'w>(&self, folded: &'w str) -> Cow<'w, str> {
+        let Some(stemmer) = self.stemmer.as_ref().filter(|_| !self.language.keeps(folded)) else {
+            return Cow::Borrowed(folded);
+        };
+        let stem = stemmer.stem(folded);
+        if stem.is_empty() { Cow::Borrowed(folded) } else { stem }
+    }
+
+    /// Calls `found` with each term of a plain text; with numbers and ids once or more, with others once.
     pub(crate) fn each_term_of_text(&mut self, text: &str, found: impl FnMut(&str)) {
         self.each_term(std::iter::once(text), found);
     }
 
-    /// Calls `found` with each term of a message's HTML, once.
+    /// Calls `found` with each term of a message's HTML, as `each_term_of_text` does.
     pub(crate) fn each_term_of_html(&mut self, html: &str, found: impl FnMut(&str)) {
         self.each_term(texts(html).map(|text| text.text), found);
     }
@@ -128,12 +140,24 @@ impl Analyzer {
                 let word = &text[token.range];
                 if token.is_run {
                     run_terms(word).filter(|term| of_runs.insert(term)).for_each(&mut found);
+                } else if is_seldom(word) {
+                    fold(word, &mut self.folded);
+                    found(&self.stem_of_seldom(&self.folded));
                 } else if let Some(number) = self.number(word) {
                     self.stems.if_new(number).into_iter().for_each(&mut found);
                 }
             }
         }
     }
+}
+
+/// Whether a word is not expected again: a number or an id. To remember such words would take more time than their stems
+/// do, and the place of others. No stop word is among them.
+#[inline]
+fn is_seldom(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    bytes.last().is_some_and(u8::is_ascii_digit)
+        || bytes.len() >= SELDOM_BYTES_MIN && bytes.iter().any(u8::is_ascii_digit)
 }
 
 impl Stems {
@@ -186,13 +210,62 @@ mod tests {
         }
     }
 
+    /// Each word folded and stemmed by itself.
+    fn plain_terms(language: Language, text: &str) -> HashSet<String> {
+        let mut stop_words =
+            TextAnalyzer::builder(RawTokenizer::default()).filter(language.stop_words()).build();
+        let mut terms = HashSet::new();
+        for token in tokens(text) {
+            let word = &text[token.range];
+            if token.is_run {
+                terms.extend(run_terms(word).map(str::to_owned));
+                continue;
+            }
+            let folded: String = word.chars().flat_map(char::to_lowercase).take(64).collect();
+            if stop_words.token_stream(&folded).advance() {
+                let stem =
+                    language.algorithm().map(|algorithm| Stemmer::new(algorithm).stem(&folded).into_owned());
+                terms.insert(stem.filter(|stem| !stem.is_empty()).unwrap_or(folded));
+            }
+        }
+        terms
+    }
+
+    proptest! {
+        /// Shorter ways for frequent words, numbers and ids change no term, in any language.
+        #[test]
+        fn terms_are_those_of_each_word_by_itself(
+            text in "(([0-9]{1,3}|[a-zA-Z]{1,9}|[a-z]{1,20}[0-9]{1,4}(s|ed|ing|ization|ously)?|[yY]?[a-zßéйשع]{1,7}[0-9]|\\PC{1,4}|the|über|x{60,63}[0-9]{1,3})[ .-]){0,16}",
+            language in prop::sample::select(vec![
+                "en", "ar", "ca", "da", "de", "el", "es", "fi", "fr", "hu", "id", "it", "lt", "nl", "no", "pt", "ro", "ru",
+                "sv", "ta", "tr", "xx",
+            ]),
+        ) {
+            let language = Language::of(language);
+            let mut analyzer = Analyzer::new(language);
+            for _ in 0..2 {
+                let mut terms = HashSet::new();
+                analyzer.each_term_of_text(&text, |term| _ = terms.insert(term.to_owned()));
+                prop_assert_eq!(&terms, &plain_terms(language, &text));
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_and_ids_are_not_remembered() {
+        let mut analyzer = Analyzer::new(Language::of("en"));
+        let found = terms(&mut analyzer, "<p>2026 v11 1f0c9f4be8a74adb9d pens b2b</p>");
+        assert_eq!(found, ["2026", "v11", "1f0c9f4be8a74adb9d", "pen", "b2b"]);
+        assert_eq!(analyzer.words.len(), 2);
+    }
+
     #[test]
     fn remembered_words_are_bounded() {
         let mut analyzer = Analyzer { remembered_max: 100, ..Analyzer::new(Language::of("en")) };
         for number in 0..1000 {
             terms(
                 &mut analyzer,
-                &format!("<p>first{number} second{number} {}{number}</p>", "long".repeat(30)),
+                &format!("<p>{number}first {number}second {}{number}</p>", "long".repeat(30)),
             );
             analyzer.stem(&format!("query{number}"));
             assert!(analyzer.words.len() <= 103 && analyzer.stems.all.len() <= analyzer.words.len());

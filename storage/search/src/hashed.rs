@@ -20,7 +20,7 @@ pub struct HashedWord(Vec<u64>);
 impl TermHasher {
     /// The terms of a message, given as HTML.
     pub fn terms_of_html(&self, html: &str, analyzer: &mut Analyzer) -> HashedTerms {
-        let mut hashes = Vec::new();
+        let mut hashes = Vec::with_capacity(32);
         analyzer.each_term_of_html(html, |term| {
             hashes.push(self.hash(term, false));
             // One character of a script without spaces finds all terms that begin with it.

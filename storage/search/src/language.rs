@@ -57,6 +57,11 @@ impl Language {
         self.0.is_none_or(|algorithm| keeps.contains(&algorithm))
     }
 
+    /// Whether a word in lower case is known to be its own stem: the endings that English words lose have no digits.
+    pub(crate) fn keeps(self, word: &str) -> bool {
+        self.0 == Some(Algorithm::English) && word.as_bytes().last().is_some_and(u8::is_ascii_digit)
+    }
+
     /// A filter of the words that are too common to be found.
     pub(crate) fn stop_words(self) -> StopWordFilter {
         let listed = match self.0 {

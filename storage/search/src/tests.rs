@@ -151,13 +151,14 @@ fn words_are_highlighted() {
 fn topics_are_found_by_all_terms_of_a_word() {
     let mut topics = TopicWords::new(english());
     let topic = |name: &str| (ChannelId(1), TopicKey::new(name));
-    for name in ["Jumping quokkas", "quokka 東京都", "京の都", "release v1.2"] {
+    for name in ["Jumping quokkas", "quokka 東京都", "京の都", "release v1.2", "7 of 7"] {
         topics.add(topic(name));
         topics.add(topic(name));
     }
-    assert_eq!(topics.len(), 4);
+    assert_eq!(topics.len(), 5);
     for (text, names) in [
-        ("quokka", &["jumping quokkas", "quokka 東京都"][..]),
+        ("7", &["7 of 7"][..]),
+        ("quokka", &["jumping quokkas", "quokka 東京都"]),
         ("jumps", &["jumping quokkas"]),
         ("東京都", &["quokka 東京都"]),
         ("都", &["quokka 東京都", "京の都"]),

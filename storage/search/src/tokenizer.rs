@@ -34,8 +34,7 @@ impl Char {
     #[inline]
     fn at(text: &str, at: usize) -> Option<Self> {
         let byte = *text.as_bytes().get(at)?;
-        if byte.is_ascii() {
-            let kind = if byte.is_ascii_alphanumeric() { Kind::Word } else { Kind::Other };
+        if let Some(kind) = KINDS[usize::from(byte)] {
             return Some(Self { kind, is_mark: false, bytes: 1 });
         }
         let c = text[at..].chars().next()?;
@@ -43,20 +42,46 @@ impl Char {
     }
 }
 
+/// The kind of each byte of ASCII; none for the others.
+const KINDS: [Option<Kind>; 256] = {
+    let mut kinds = [None; 256];
+    let mut byte: u8 = 0;
+    while byte.is_ascii() {
+        kinds[byte as usize] = Some(if byte.is_ascii_alphanumeric() { Kind::Word } else { Kind::Other });
+        byte += 1;
+    }
+    kinds
+};
+
+/// How many bytes of a kind a text has at the beginning.
+#[inline]
+fn length_of(kind: Kind, text: &[u8]) -> usize {
+    text.iter().position(|byte| KINDS[usize::from(*byte)] != Some(kind)).unwrap_or(text.len())
+}
+
 /// The words and runs of a text, in order.
 pub(crate) fn tokens(text: &str) -> impl Iterator<Item = Token> {
-    let mut at = 0;
+    let (bytes, mut at) = (text.as_bytes(), 0);
     std::iter::from_fn(move || {
         loop {
-            let (start, first) = (at, Char::at(text, at)?);
-            at += first.bytes;
-            if first.kind == Kind::Other || first.is_mark {
-                continue;
-            }
-            while let Some(next) = Char::at(text, at).filter(|next| next.kind == first.kind || next.is_mark) {
+            at += length_of(Kind::Other, &bytes[at..]);
+            let start = at;
+            // Most words have only ASCII.
+            at += length_of(Kind::Word, &bytes[at..]);
+            let kind = if at > start {
+                Kind::Word
+            } else {
+                let first = Char::at(text, at)?;
+                at += first.bytes;
+                if first.kind == Kind::Other || first.is_mark {
+                    continue;
+                }
+                first.kind
+            };
+            while let Some(next) = Char::at(text, at).filter(|next| next.kind == kind || next.is_mark) {
                 at += next.bytes;
             }
-            return Some(Token { range: start..at, is_run: first.kind == Kind::Run });
+            return Some(Token { range: start..at, is_run: kind == Kind::Run });
         }
     })
 }

@@ -50,6 +50,7 @@ impl TopicWords {
         let number = u32::try_from(self.topics.len()).unwrap_or(u32::MAX);
         let by_term = &mut self.by_term;
         self.analyzer.each_term_of_text(topic.1.as_str(), |term| match by_term.get_mut(term) {
+            Some(numbers) if numbers.last() == Some(&number) => {}
             Some(numbers) => numbers.push(number),
             None => _ = by_term.insert(term.into(), vec![number]),
         });
