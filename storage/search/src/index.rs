@@ -2,11 +2,12 @@
 //! a phrase reads the messages.
 
 use crate::analyzer::Analyzer;
+use crate::document::{END, MessageDocument, TermTokenizer};
 use crate::error::{SearchError, guarded};
 use crate::files::Files;
 use crate::language::Language;
 use crate::reader::Reader;
-use crate::schema::{Fields, ID, schema};
+use crate::schema::{Fields, ID, TOKENIZER, schema};
 use model::{MessageId, Sequence};
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
@@ -19,7 +20,7 @@ use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, UserOperation};
 use tantivy::query::{
     BitSetDocSet, ConstScorer, EnableScoring, Explanation, Query as TantivyQuery, Scorer, Weight,
 };
-use tantivy::{BitSet, DocId, IndexReader, IndexWriter, ReloadPolicy, Score, SegmentReader, TantivyDocument};
+use tantivy::{BitSet, DocId, IndexReader, IndexWriter, ReloadPolicy, Score, SegmentReader};
 
 /// The version of the index's content. An index of another version is made anew.
 pub const VERSION: u32 = 1;
@@ -31,8 +32,8 @@ const WRITER_BYTES: usize = 15_000_000;
 const GROUP_MESSAGES: usize = 256;
 const GROUP_BYTES: usize = 256 * 1024;
 
-/// A message's bytes beside its terms: its id, and lengths.
-const DOCUMENT_BYTES: usize = 32;
+/// A message's bytes beside its terms.
+const DOCUMENT_BYTES: usize = size_of::<UserOperation<MessageDocument>>();
 
 /// A part of the index in which more than this share is deleted is rewritten.
 const DELETED_SHARE_MAX: f32 = 0.2;
@@ -145,6 +146,7 @@ impl Index {
     }
 
     fn new(index: tantivy::Index, fields: Fields, identity: &Identity) -> Result<Self, SearchError> {
+        index.tokenizers().register(TOKENIZER, TermTokenizer::default());
         let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let current = Arc::new(Mutex::new(Reader::new(reader.searcher(), fields, None)?));
         Ok(Self { index, reader, current, fields, identity: identity.clone() })
@@ -203,7 +205,7 @@ impl Index {
 
 /// Adds and removes messages. Nothing is visible before `commit`.
 pub struct Writer {
-    writer: IndexWriter,
+    writer: IndexWriter<MessageDocument>,
     fields: Fields,
     identity: Identity,
     /// What was committed before; none if readers do not know it, or messages were added since.
@@ -214,7 +216,7 @@ pub struct Writer {
 /// Messages that the library gets together, because it wakes a thread each time.
 #[derive(Default)]
 struct Group {
-    added: Vec<UserOperation>,
+    added: Vec<UserOperation<MessageDocument>>,
     bytes: usize,
     /// The terms of the message that is being added.
     terms: String,
@@ -253,13 +255,10 @@ impl Writer {
         terms.clear();
         analyzer.each_term_of_html(rendered, |term| {
             terms.push_str(term);
-            terms.push(' ');
+            terms.push(END);
         });
-        let mut document = TantivyDocument::with_capacity(terms.len() + DOCUMENT_BYTES);
-        document.add_u64(self.fields.id, id.0.into());
-        document.add_text(self.fields.text, &*terms);
         *bytes += terms.len() + DOCUMENT_BYTES;
-        added.push(UserOperation::Add(document));
+        added.push(UserOperation::Add(MessageDocument::new(self.fields, id, terms)));
         if added.len() < GROUP_MESSAGES && *bytes < GROUP_BYTES { Ok(()) } else { self.send() }
     }
 

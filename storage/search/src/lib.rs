@@ -7,6 +7,7 @@
 //! of topic names. Nothing here knows who may read what: results are candidates.
 
 mod analyzer;
+mod document;
 mod error;
 mod files;
 mod hashed;
