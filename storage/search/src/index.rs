@@ -43,7 +43,8 @@ const DELETED_SHARE_MAX: f32 = 0.2;
 pub enum Merges {
     /// At eight parts, so that look-ups have few of them.
     Soon,
-    /// At twenty: while many messages arrive, merges would take as much CPU time as adding them. Some later writer has to merge soon.
+    /// At 64: while many messages arrive, merges would take nearly as much CPU time as adding them, and the larger parts are
+    /// merged once more for it. A look-up in one more part takes a microsecond. Some later writer has to merge soon.
     Late,
 }
 
@@ -51,7 +52,7 @@ impl Merges {
     fn parts_min(self) -> usize {
         match self {
             Self::Soon => 8,
-            Self::Late => 20,
+            Self::Late => 64,
         }
     }
 }

@@ -133,15 +133,15 @@ fn parts_of_many_messages_are_merged_by_a_later_writer() {
         let meta: serde_json::Value = serde_json::from_slice(&meta).unwrap();
         meta["segments"].as_array().unwrap().len()
     };
-    for id in 1..=19 {
+    for id in 1..=63 {
         write_merging(&index, Merges::Late, &[], &[(id, "common")], id.into());
     }
-    assert_eq!(parts(), 19);
-    write(&index, &[], &[], 20);
-    assert_eq!((parts(), found(&index, "common")), (1, (1..=19).collect()));
-    for id in 21..=50 {
+    assert_eq!(parts(), 63);
+    write(&index, &[], &[], 64);
+    assert_eq!((parts(), found(&index, "common")), (1, (1..=63).collect()));
+    for id in 65..=150 {
         write_merging(&index, Merges::Late, &[], &[(id, "common")], id.into());
-        assert!(parts() < 20);
+        assert!(parts() < 64);
     }
 }
 
