@@ -344,14 +344,17 @@ impl Followed {
                     ids.iter().copied().filter(|id| view.messages.all.contains(id.0)).collect();
                 MessageSnapshot::take(&view, None, &here)
             };
-            let mut topics = Vec::new();
-            for fetched in snapshot.read_from(&self.realm)? {
+            let (messages, mut places) = (snapshot.read_from(&self.realm)?, Vec::new());
+            for fetched in &messages {
                 writer.add(fetched.message.id, &fetched.message.rendered, analyzer).map_err(failed)?;
                 if let Place::Channel { channel, topic } = &fetched.message.place {
-                    topics.push((*channel, TopicKey::new(topic)));
+                    places.push((*channel, topic));
                 }
             }
-            topics.dedup();
+            // Neighbours are often in one topic.
+            places.dedup();
+            let topics = places.into_iter().map(|(channel, topic)| (channel, TopicKey::new(topic)));
+            let topics: Vec<_> = topics.collect();
             let mut state = self.realm.search.state.lock();
             topics.into_iter().for_each(|topic| state.topics.add(topic));
         }
