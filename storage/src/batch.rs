@@ -3,7 +3,7 @@
 use crate::codec::{decode, encode};
 use crate::error::StoreError;
 use crate::view::key::{self, Key, Number};
-use crate::view::packed::{packed, packed_bodies, plain};
+use crate::view::packed::{OpenBlocks, closed_bodies, open_bodies, packed, packed_bodies, plain};
 use crate::view::record::Record;
 use crate::view::{Progress, Row, RowChange, Rows, chunk, records};
 use model::{MessageId, MessageVersion, RealmId, UserGroup};
@@ -30,20 +30,70 @@ impl Applied {
     }
 }
 
-/// A pending write.
-#[derive(Debug, Default)]
-struct Pending {
-    /// The new value, or `None` to remove the row. Chunks are plain until they are written.
-    value: Option<Vec<u8>>,
-    /// The last message of the chunk, if one was appended since it was read or replaced.
-    last: Option<MessageId>,
-    /// A group to write instead of the value.
-    group: Option<Arc<UserGroup>>,
+/// A pending write. Chunks are plain until they are written, or open.
+#[derive(Clone, Debug)]
+enum Pending {
+    Removed,
+    Value(Vec<u8>),
+    /// A plain chunk to which messages were added, and the last one of them.
+    Chunk(Vec<u8>, MessageId),
+    /// A stored chunk of bodies to which messages were added.
+    Bodies(Box<OpenBlocks>),
+    /// A group, which is encoded when it is written.
+    Group(Arc<UserGroup>),
 }
 
-impl From<Option<Vec<u8>>> for Pending {
-    fn from(value: Option<Vec<u8>>) -> Self {
-        Self { value, ..Self::default() }
+impl Pending {
+    /// The row in the trees, before messages are added to it.
+    fn stored(key: &[u8], stored: &[u8]) -> Result<Self, StoreError> {
+        if is_bodies(key)
+            && let Some(blocks) = open_bodies(stored)?
+        {
+            return Ok(Self::Bodies(Box::new(blocks)));
+        }
+        Ok(Self::Value(plain(stored)?.into_owned()))
+    }
+
+    /// Adds a message to a chunk, unless the chunk has it.
+    fn append(&mut self, message: MessageId, record: &[u8]) -> Result<(), StoreError> {
+        if let Self::Bodies(blocks) = self
+            && blocks.add(message, record)?
+        {
+            return Ok(());
+        }
+        let (mut chunk, last) = match std::mem::replace(self, Self::Removed) {
+            // The last entry of the chunk need not be looked for.
+            Self::Chunk(chunk, last) => (chunk, Some(last)),
+            other => (other.into_plain()?.unwrap_or_default(), None),
+        };
+        let last = match last {
+            Some(last) => chunk::append_after(&mut chunk, last, message, record),
+            None => chunk::append(&mut chunk, message, record)?,
+        };
+        *self = Self::Chunk(chunk, last);
+        Ok(())
+    }
+
+    /// The new value, of a chunk the plain one; `None` if the row is removed.
+    fn into_plain(self) -> Result<Option<Vec<u8>>, StoreError> {
+        match self {
+            Self::Removed => Ok(None),
+            Self::Value(value) | Self::Chunk(value, _) => Ok(Some(value)),
+            Self::Bodies(blocks) => Ok(Some(plain(&blocks.finish()?)?.into_owned())),
+            Self::Group(group) => encode(&group).map(Some),
+        }
+    }
+
+    /// The new value as it is written; `None` if the row is removed. Bodies are read one by one, index entries all together.
+    fn into_stored(self, key: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
+        match self {
+            Self::Bodies(blocks) => closed_bodies(*blocks).map(Some),
+            other => match other.into_plain()? {
+                Some(chunk) if is_bodies(key) => packed_bodies(chunk).map(Some),
+                Some(chunk) if records::is_chunk(key) => packed(chunk).map(Some),
+                value => Ok(value),
+            },
+        }
     }
 }
 
@@ -67,16 +117,16 @@ impl<'t> Batch<'t> {
     pub fn add(&mut self, change: RowChange) -> Result<(), StoreError> {
         match change {
             RowChange::Put(Row { key, value }) => {
-                self.newest.insert(key, Some(value).into());
+                self.newest.insert(key, Pending::Value(value));
             }
             RowChange::PutGroup { key, group } => {
-                self.newest.insert(key, Pending { group: Some(group), ..Pending::default() });
+                self.newest.insert(key, Pending::Group(group));
             }
             RowChange::Append { key, is_first, message, record } => {
                 self.append(key, is_first, message, &record)?;
             }
             RowChange::Remove(key) => {
-                self.newest.insert(key, Pending::default());
+                self.newest.insert(key, Pending::Removed);
             }
             RowChange::RemoveUnder(prefix) => self.remove_under(&prefix)?,
             RowChange::Erase { realm, table, messages } => self.erase(realm, table, messages)?,
@@ -93,11 +143,8 @@ impl<'t> Batch<'t> {
     /// [`StoreError::Encode`] when a chunk cannot be compressed, or a group is too large.
     pub fn into_rows(self) -> Result<Vec<Write>, StoreError> {
         let mut rows = Vec::with_capacity(self.newest.len());
-        for (key, Pending { value, group, .. }) in self.newest {
-            let value = match group.map(|group| encode(&group)).transpose()?.or(value) {
-                Some(chunk) if records::is_chunk(&key) => Some(stored_form(&key, chunk)?),
-                value => value,
-            };
+        for (key, pending) in self.newest {
+            let value = pending.into_stored(&key)?;
             rows.push((key, value));
         }
         Ok(rows)
@@ -112,7 +159,7 @@ impl<'t> Batch<'t> {
     ) -> Result<(), StoreError> {
         let pending = match self.newest.entry(key) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) if is_first => entry.insert(Pending::default()),
+            Entry::Vacant(entry) if is_first => entry.insert(Pending::Removed),
             Entry::Vacant(entry) => {
                 let Some(stored) = self.tree.get(entry.key())? else {
                     return Err(StoreError::TreesDamaged(format!(
@@ -120,23 +167,18 @@ impl<'t> Batch<'t> {
                         records::describe(entry.key())
                     )));
                 };
-                entry.insert(Some(plain(&stored)?.into_owned()).into())
+                let stored = Pending::stored(entry.key(), &stored)?;
+                entry.insert(stored)
             }
         };
-        let chunk = pending.value.get_or_insert_default();
-        pending.last = Some(match pending.last {
-            // The last entry of the chunk need not be looked for.
-            Some(last) => chunk::append_after(chunk, last, message, record),
-            None => chunk::append(chunk, message, record)?,
-        });
-        Ok(())
+        pending.append(message, record)
     }
 
     fn remove_under(&mut self, prefix: &[u8]) -> Result<(), StoreError> {
         let pending = self.newest.range_mut(prefix.to_vec()..).take_while(|(key, _)| key.starts_with(prefix));
-        pending.for_each(|(_, pending)| *pending = Pending::default());
+        pending.for_each(|(_, pending)| *pending = Pending::Removed);
         for key in self.tree.scan_prefix(prefix).keys() {
-            self.newest.insert(key?.to_vec(), Pending::default());
+            self.newest.insert(key?.to_vec(), Pending::Removed);
         }
         Ok(())
     }
@@ -150,8 +192,8 @@ impl<'t> Batch<'t> {
                 through = through.max(last.0);
                 match rest {
                     chunk::Rest::Same => {}
-                    chunk::Rest::Some(bytes) => _ = self.newest.insert(key, Some(bytes).into()),
-                    chunk::Rest::Empty => _ = self.newest.insert(key, Pending::default()),
+                    chunk::Rest::Some(bytes) => _ = self.newest.insert(key, Pending::Value(bytes)),
+                    chunk::Rest::Empty => _ = self.newest.insert(key, Pending::Removed),
                 }
             }
             messages.remove_range(first..=through);
@@ -164,18 +206,18 @@ impl<'t> Batch<'t> {
         if let Some(Row { key, value }) = self.chunk_with(realm, records::Messages::ID, id)?
             && let Some(chunk) = chunk::with_changed(&plain(&value)?, id, chunk::blank_message)?
         {
-            self.newest.insert(key, Some(chunk).into());
+            self.newest.insert(key, Pending::Value(chunk));
         }
         for number in 1..kept {
             let key = Key::new(realm, records::MessageVersions::ID, &(id, Number(number))).into_bytes();
             let known = match self.newest.get(&key) {
-                Some(pending) => pending.value.clone(),
+                Some(pending) => pending.clone().into_plain()?,
                 None => self.tree.get(&key)?.map(|stored| stored.to_vec()),
             };
             let Some(known) = known else { continue };
             let mut version: MessageVersion = decode(&known, records::MessageVersions::NAME)?;
             version.blank();
-            self.newest.insert(key, Some(encode(&version)?).into());
+            self.newest.insert(key, Pending::Value(encode(&version)?));
         }
         Ok(())
     }
@@ -188,17 +230,17 @@ impl<'t> Batch<'t> {
         let stored = self.tree.range(from..=to).next_back().transpose()?;
         match (pending, stored) {
             (Some((key, pending)), stored) if stored.as_ref().is_none_or(|(other, _)| **other <= **key) => {
-                Ok(pending.value.as_ref().map(|bytes| Row { key: key.clone(), value: bytes.clone() }))
+                Ok(pending.clone().into_plain()?.map(|value| Row { key: key.clone(), value }))
             }
             (_, stored) => Ok(stored.map(|(key, bytes)| Row { key: key.to_vec(), value: bytes.to_vec() })),
         }
     }
 }
 
-/// A plain chunk as it is stored. Bodies are read one by one, index entries all together.
-fn stored_form(key: &[u8], chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
-    match key::table_of(key) == Some(records::Messages::ID) {
-        true => packed_bodies(chunk),
-        false => packed(chunk),
-    }
+/// Whether a row is a chunk of bodies.
+fn is_bodies(key: &[u8]) -> bool {
+    key::table_of(key) == Some(records::Messages::ID)
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@
 
 use crate::error::StoreError;
 use bincode::Options;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::cell::Cell;
 
 /// The version of all records together, facts and their variants included. It grows by one with each release that stores what
@@ -99,9 +99,13 @@ fn deserialize<T: DeserializeOwned>(body: &[u8], what: &'static str) -> Result<T
     options().deserialize(body).map_err(|error| StoreError::Decode { what, why: error.to_string() })
 }
 
-/// Whether a record has the version that is not compressed, and is too short to be compressed: then it is nothing but bincode.
-pub(crate) fn is_plain(record: &[u8]) -> bool {
-    record.len() <= PLAIN_BYTES_MAX && record.first() == Some(&VERSION)
+/// Decodes a record that is not compressed and too short to be, so that it is nothing but bincode, and what is decoded may borrow
+/// from it. `None` for all others, and for anything that is not a record.
+pub(crate) fn decode_plain<'r, T: Deserialize<'r>>(record: &'r [u8]) -> Option<T> {
+    match record.split_first() {
+        Some((&VERSION, body)) if record.len() <= PLAIN_BYTES_MAX => options().deserialize(body).ok(),
+        Some(_) | None => None,
+    }
 }
 
 /// Options for parts of rows that have a version of their own: integers take as few bytes as they need.
@@ -121,7 +125,10 @@ pub(crate) fn encode_part<T: Serialize>(bytes: &mut Vec<u8>, part: &T) -> Result
 ///
 /// # Errors
 /// [`StoreError::Decode`] for anything else.
-pub(crate) fn decode_part<T: DeserializeOwned>(bytes: &[u8], what: &'static str) -> Result<T, StoreError> {
+pub(crate) fn decode_part<'b, T: Deserialize<'b>>(
+    bytes: &'b [u8],
+    what: &'static str,
+) -> Result<T, StoreError> {
     variable().deserialize(bytes).map_err(|error| StoreError::Decode { what, why: error.to_string() })
 }
 

@@ -24,7 +24,7 @@ pub const CHUNK_BYTES_MAX: usize = 8 * 1024 * 1024;
 const APPENDED_BYTES: usize = 2048;
 
 /// Bytes before each record.
-const ENTRY_HEAD_BYTES: usize = 8;
+pub const ENTRY_HEAD_BYTES: usize = 8;
 
 /// The limits at which a chunk is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

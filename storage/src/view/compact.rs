@@ -3,10 +3,11 @@
 //! An entry is `0 (u8)` and a [`CompactMessage`] in bincode with variable integers. What is not the record of a message as it is
 //! written now stays as it is: its version (u8) is not 0. So do long records, which are compressed already.
 
-use crate::codec::{decode, decode_part, encode, encode_part, is_plain};
+use super::message_record::{MessageRecord, PlaceRecord};
+use crate::codec::{decode, decode_part, encode, encode_part};
 use crate::error::StoreError;
 use model::message::MessageTraits;
-use model::{Flags, Message, MessageId, Place, RecipientId, Submessage, Timestamp, TopicLink, UserId};
+use model::{Flags, Message, MessageId, RecipientId, Submessage, Timestamp, TopicLink, UserId};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -21,18 +22,19 @@ const NAME: &str = "message";
 struct CompactMessage<'m> {
     sender: UserId,
     recipient: RecipientId,
-    place: Cow<'m, Place>,
+    #[serde(borrow)]
+    place: PlaceRecord<'m>,
     /// Milliseconds since the first message of the chunk.
     sent: i64,
     /// One bit for each of [`MessageTraits`], in the order of its fields.
     traits: u8,
-    client: Cow<'m, str>,
-    content: Cow<'m, str>,
+    client: &'m str,
+    content: &'m str,
     /// `None`: one paragraph with the content as it is.
-    rendered: Option<Cow<'m, str>>,
-    user_flags: Cow<'m, [(UserId, Flags)]>,
-    topic_links: Cow<'m, [TopicLink]>,
-    submessages: Cow<'m, [Submessage]>,
+    rendered: Option<&'m str>,
+    user_flags: Vec<(UserId, Flags)>,
+    topic_links: Vec<TopicLink>,
+    submessages: Vec<Submessage>,
 }
 
 /// Whether bytes that should be a record, whose version is never 0, would be taken for one in its compact form.
@@ -40,18 +42,25 @@ pub fn is_like_compact(record: &[u8]) -> bool {
     record.first() == Some(&COMPACT)
 }
 
-/// A message's record in its compact form, or as it is where it has none.
+/// Adds a message's record in its compact form, or as it is where it has none.
 ///
 /// # Errors
 /// [`StoreError::Encode`] when the encoder fails.
-pub fn compacted(record: &[u8], id: MessageId, since: Timestamp) -> Result<Cow<'_, [u8]>, StoreError> {
-    match decode::<Message>(record, NAME) {
-        Ok(message) if is_plain(record) && message.id == id && encode(&message)? == record => {
-            let mut compact = vec![COMPACT];
-            encode_part(&mut compact, &CompactMessage::of(&message, since))?;
-            Ok(Cow::Owned(compact))
+pub fn put_compact(
+    bytes: &mut Vec<u8>,
+    record: &[u8],
+    id: MessageId,
+    since: Timestamp,
+) -> Result<(), StoreError> {
+    match MessageRecord::of(record).filter(|message| message.id == id) {
+        Some(message) => {
+            bytes.push(COMPACT);
+            encode_part(bytes, &CompactMessage::of(message, since))
         }
-        Ok(_) | Err(_) => Ok(Cow::Borrowed(record)),
+        None => {
+            bytes.extend_from_slice(record);
+            Ok(())
+        }
     }
 }
 
@@ -61,9 +70,7 @@ pub fn compacted(record: &[u8], id: MessageId, since: Timestamp) -> Result<Cow<'
 /// [`StoreError::Decode`] when it is damaged.
 pub fn message_in(entry: &[u8], id: MessageId, since: Timestamp) -> Result<Message, StoreError> {
     match entry.split_first() {
-        Some((&COMPACT, body)) => {
-            Ok(decode_part::<CompactMessage<'static>>(body, NAME)?.into_message(id, since))
-        }
+        Some((&COMPACT, body)) => Ok(decode_part::<CompactMessage<'_>>(body, NAME)?.into_message(id, since)),
         Some(_) | None => decode(entry, NAME),
     }
 }
@@ -80,54 +87,34 @@ pub fn record_in(entry: &[u8], id: MessageId, since: Timestamp) -> Result<Cow<'_
 }
 
 impl<'m> CompactMessage<'m> {
-    fn of(message: &'m Message, since: Timestamp) -> Self {
-        // Without `..`: a field that a message gets must be decided about here. What is not stored with it is left out.
-        let Message {
-            id: _,
-            sender,
-            recipient,
-            place,
-            sent,
-            content,
-            rendered,
-            client,
-            traits,
-            user_flags,
-            topic_links,
-            submessages,
-            version: _,
-            edits: _,
-            last_edited: _,
-            last_moved: _,
-            reactions: _,
-        } = message;
+    fn of(message: MessageRecord<'m>, since: Timestamp) -> Self {
+        let MessageRecord { id: _, content, rendered, .. } = message;
         Self {
-            sender: *sender,
-            recipient: *recipient,
-            place: Cow::Borrowed(place),
-            sent: sent.0.wrapping_sub(since.0) as i64,
-            traits: bits_of(*traits),
-            client: Cow::Borrowed(client),
-            content: Cow::Borrowed(content),
-            rendered: (!is_paragraph(rendered, content)).then_some(Cow::Borrowed(rendered)),
-            user_flags: Cow::Borrowed(user_flags),
-            topic_links: Cow::Borrowed(topic_links),
-            submessages: Cow::Borrowed(submessages),
+            sender: message.sender,
+            recipient: message.recipient,
+            place: message.place,
+            sent: message.sent.0.wrapping_sub(since.0) as i64,
+            traits: bits_of(message.traits),
+            client: message.client,
+            content,
+            rendered: (!is_paragraph(rendered, content)).then_some(rendered),
+            user_flags: message.user_flags,
+            topic_links: message.topic_links,
+            submessages: message.submessages,
         }
     }
 
     fn into_message(self, id: MessageId, since: Timestamp) -> Message {
-        let content = self.content.into_owned();
         let sent = Timestamp(since.0.wrapping_add_signed(self.sent));
         Message {
-            rendered: self.rendered.map_or_else(|| paragraph(&content), Cow::into_owned),
-            content,
-            client: self.client.into_owned(),
+            rendered: self.rendered.map_or_else(|| paragraph(self.content), str::to_owned),
+            content: self.content.to_owned(),
+            client: self.client.to_owned(),
             traits: traits_of(self.traits),
-            user_flags: self.user_flags.into_owned(),
-            topic_links: self.topic_links.into_owned(),
-            submessages: self.submessages.into_owned(),
-            ..Message::new(id, self.sender, self.recipient, self.place.into_owned(), sent)
+            user_flags: self.user_flags,
+            topic_links: self.topic_links,
+            submessages: self.submessages,
+            ..Message::new(id, self.sender, self.recipient, self.place.into(), sent)
         }
     }
 }
@@ -165,9 +152,15 @@ fn traits_of(bits: u8) -> MessageTraits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{ChannelId, Flag};
+    use model::{ChannelId, Flag, Place};
 
     const SINCE: Timestamp = Timestamp(5_000);
+
+    fn compacted(record: &[u8], id: MessageId) -> Vec<u8> {
+        let mut entry = Vec::new();
+        put_compact(&mut entry, record, id, SINCE).unwrap();
+        entry
+    }
 
     fn message(id: u32) -> Message {
         let place = Place::Channel { channel: ChannelId(3), topic: "tea".into() };
@@ -181,7 +174,7 @@ mod tests {
 
     fn check(message: &Message) -> usize {
         let record = encode(message).unwrap();
-        let entry = compacted(&record, message.id, SINCE).unwrap();
+        let entry = compacted(&record, message.id);
         assert_eq!(entry[0], COMPACT, "{message:?}");
         assert_eq!(&message_in(&entry, message.id, SINCE).unwrap(), message);
         assert_eq!(record_in(&entry, message.id, SINCE).unwrap(), record);
@@ -191,7 +184,7 @@ mod tests {
     #[test]
     fn golden_bytes() {
         let record = encode(&message(1)).unwrap();
-        let entry = compacted(&record, MessageId(1), SINCE).unwrap();
+        let entry = compacted(&record, MessageId(1));
         let expected = [
             &[COMPACT, 8, 251, 44, 1, 0, 3, 3][..],
             b"tea",
@@ -239,7 +232,7 @@ mod tests {
         let long = Message { content: "long ".repeat(3000), ..message(1) };
         let (other, long) = (encode(&message(7)).unwrap(), encode(&long).unwrap());
         for record in [&b"\x01tea"[..], &[], &other[..], &long[..]] {
-            assert_eq!(compacted(record, MessageId(1), SINCE).unwrap(), record);
+            assert_eq!(compacted(record, MessageId(1)), record);
             assert_eq!(record_in(record, MessageId(1), SINCE).unwrap(), record);
         }
         assert!(message_in(&[COMPACT, 8], MessageId(1), SINCE).is_err());

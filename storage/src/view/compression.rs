@@ -47,14 +47,18 @@ pub fn compress(bytes: &[u8], frame: &mut [u8]) -> Result<usize, StoreError> {
         .map_err(|error| StoreError::Encode(error.to_string()))
 }
 
-/// Compresses a block of messages with the dictionary.
+/// Compresses a block of messages with the dictionary, and adds the frame to `frames`. Returns its bytes.
 ///
 /// # Errors
 /// [`StoreError::Encode`] when the compressor has no memory.
-pub fn compress_block(block: &[u8]) -> Result<Vec<u8>, StoreError> {
-    BLOCK_COMPRESSOR
-        .with_borrow_mut(|kept| made(kept, block_compressor)?.compress(block))
-        .map_err(|error| StoreError::Encode(error.to_string()))
+pub fn compress_block(block: &[u8], frames: &mut Vec<u8>) -> Result<usize, StoreError> {
+    let before = frames.len();
+    frames.resize(before + frame_bytes_max(block.len()), 0);
+    let compressed = BLOCK_COMPRESSOR.with_borrow_mut(|kept| {
+        made(kept, block_compressor)?.compress_to_buffer(block, &mut frames[before..])
+    });
+    frames.truncate(before + compressed.as_ref().copied().unwrap_or_default());
+    compressed.map_err(|error| StoreError::Encode(error.to_string()))
 }
 
 /// The `length` bytes in a frame.
@@ -140,7 +144,8 @@ mod tests {
     fn the_dictionary_is_the_one_that_stored_blocks_need() {
         assert_eq!((DICTIONARY.len(), xxhash_rust::xxh3::xxh3_64(DICTIONARY)), (2048, 0xb362_768f_6c7f_1f2a));
         let block = b"<p>one of the messages of the channel</p>".repeat(3);
-        let frame = compress_block(&block).unwrap();
+        let mut frame = Vec::new();
+        assert_eq!(compress_block(&block, &mut frame).unwrap(), frame.len());
         assert_eq!(decompress_block(&frame, block.len()).unwrap(), block);
         assert!(
             decompress_block(&frame, block.len() - 1).is_err()

@@ -5,8 +5,9 @@
 //! first one of the chunk (u32) ‖ length (u32) ‖ entry` (see `compact`). Integers are those of bincode's variable encoding.
 
 use super::chunk::{self, CHUNK_BYTES_MAX, damaged};
-use super::compact::{compacted, is_like_compact, message_in, record_in};
+use super::compact::{is_like_compact, message_in, put_compact, record_in};
 use super::compression::{compress_block, decompress_block};
+use super::message_record::MessageRecord;
 use crate::codec::{decode, encode_part, take_part};
 use crate::error::StoreError;
 use model::{Message, MessageId, Timestamp};
@@ -23,7 +24,11 @@ const BLOCK_BYTES_MAX: usize = 3 * 1024;
 
 const NAME: &str = "chunk of messages";
 
-#[derive(Debug, Serialize, Deserialize)]
+/// Blocks of most chunks, and bytes of their head, for which room is made at once.
+const BLOCKS_EXPECTED: usize = 4;
+const HEAD_BYTES_EXPECTED: usize = 64;
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Head {
     /// Bytes of the plain chunk.
     length: u32,
@@ -49,39 +54,121 @@ struct Block {
 /// # Errors
 /// [`StoreError::Encode`] when the compressor has no memory.
 pub fn in_blocks(chunk: &[u8]) -> Result<Option<Vec<u8>>, StoreError> {
-    let Ok(entries) = chunk::entries(chunk).collect::<Result<Vec<_>, _>>() else { return Ok(None) };
-    let Some((first, record)) = entries.first() else { return Ok(None) };
-    if !entries.is_sorted_by(|(before, _), (after, _)| before < after) {
-        return Ok(None);
+    let Some((first, sent)) = beginning_of(chunk) else { return Ok(None) };
+    let head = Head { length: 1, first, sent, blocks: Vec::with_capacity(BLOCKS_EXPECTED) };
+    let mut blocks = OpenBlocks::new(head, Vec::with_capacity(chunk.len() / 2));
+    for entry in chunk::entries(chunk) {
+        let (id, record) = entry?;
+        blocks.push(id, record)?;
     }
-    if entries.iter().any(|(_, record)| is_like_compact(record)) {
-        return Ok(None);
-    }
-    let sent = decode::<Message>(record, NAME).map_or(Timestamp::default(), |message| message.sent);
-    let head = Head { length: chunk.len() as u32, first: *first, sent, blocks: Vec::new() };
-    let mut writer = Writer { head, frames: Vec::new(), block: Vec::new(), messages: 0, last: 0 };
-    for (id, record) in entries {
-        writer.add(id, record)?;
-    }
-    writer.finish().map(Some)
+    blocks.finish().map(Some)
 }
 
-struct Writer {
+/// The first message of a plain chunk, and when it was sent; `None` if the chunk cannot be in blocks.
+fn beginning_of(chunk: &[u8]) -> Option<(MessageId, Timestamp)> {
+    let (mut first, mut last) = (None, None);
+    for entry in chunk::entries(chunk) {
+        let (id, record) = entry.ok()?;
+        if last.is_some_and(|last| last >= id) || is_like_compact(record) {
+            return None;
+        }
+        first.get_or_insert((id, record));
+        last = Some(id);
+    }
+    first.map(|(id, record)| (id, sent_of(record)))
+}
+
+/// When the message of a record was sent; 0 if it is no record.
+fn sent_of(record: &[u8]) -> Timestamp {
+    match MessageRecord::of(record) {
+        Some(message) => message.sent,
+        // It may be compressed.
+        None => decode::<Message>(record, NAME).map_or(Timestamp::default(), |message| message.sent),
+    }
+}
+
+/// A chunk in blocks while messages are added to it. It becomes the same as when all its messages were put into blocks together,
+/// because a block is complete before the next one begins.
+#[derive(Clone, Debug)]
+pub struct OpenBlocks {
     head: Head,
+    /// Those of the blocks in the head, which are complete.
     frames: Vec<u8>,
-    /// The block that messages are added to, with their number and the distance of the last one.
+    /// The block that messages are added to, with their number and the distance of the last one from the first of the chunk.
     block: Vec<u8>,
     messages: usize,
     last: u32,
+    /// Room for the next entry.
+    entry: Vec<u8>,
 }
 
-impl Writer {
-    fn add(&mut self, id: MessageId, record: &[u8]) -> Result<(), StoreError> {
-        let entry = compacted(record, id, self.head.sent)?;
+impl OpenBlocks {
+    fn new(head: Head, frames: Vec<u8>) -> Self {
+        let block = Vec::with_capacity(BLOCK_BYTES_MAX);
+        Self { head, frames, block, messages: 0, last: 0, entry: Vec::new() }
+    }
+
+    /// A stored chunk in blocks, of which only the last block is decompressed.
+    ///
+    /// # Errors
+    /// [`StoreError::Decode`] when it is damaged.
+    pub fn resume(stored: &[u8]) -> Result<Self, StoreError> {
+        let (head, frames) = head_of(stored)?;
+        let bytes =
+            head.blocks.iter().try_fold(0, |sum: usize, block| sum.checked_add(block.stored as usize));
+        if bytes != Some(frames.len()) {
+            return Err(damaged("the length is wrong"));
+        }
+        let mut blocks = Self::new(head, frames.to_vec());
+        if let Some(newest) = blocks.head.blocks.last().copied() {
+            blocks.last = newest.last;
+            if (newest.length as usize) < BLOCK_BYTES_MAX {
+                blocks.resume_block(newest)?;
+            }
+        }
+        Ok(blocks)
+    }
+
+    /// Opens the newest block again, unless it has all its messages.
+    fn resume_block(&mut self, newest: Block) -> Result<(), StoreError> {
+        let complete = self.frames.len() - newest.stored as usize;
+        let block = decompress_block(&self.frames[complete..], newest.length as usize)?;
+        let (mut rest, mut messages) = (&block[..], 0);
+        while !rest.is_empty() {
+            take_entry(&mut rest, self.head.first)?;
+            messages += 1;
+        }
+        if messages < BLOCK_MESSAGES_MAX {
+            (self.block, self.messages) = (block, messages);
+            self.frames.truncate(complete);
+            self.head.blocks.pop();
+        }
+        Ok(())
+    }
+
+    /// Adds a message, unless the chunk has it already. False: its record cannot be in blocks.
+    ///
+    /// # Errors
+    /// [`StoreError::Encode`] when the compressor has no memory.
+    pub fn add(&mut self, id: MessageId, record: &[u8]) -> Result<bool, StoreError> {
+        if is_like_compact(record) {
+            return Ok(false);
+        }
+        if id > message_at(self.head.first, self.last)? {
+            self.push(id, record)?;
+        }
+        Ok(true)
+    }
+
+    /// Adds the next message.
+    fn push(&mut self, id: MessageId, record: &[u8]) -> Result<(), StoreError> {
+        self.entry.clear();
+        put_compact(&mut self.entry, record, id, self.head.sent)?;
+        self.head.length += (chunk::ENTRY_HEAD_BYTES + record.len()) as u32;
         self.last = id.0 - self.head.first.0;
         self.messages += 1;
-        encode_part(&mut self.block, &(self.last, entry.len() as u32))?;
-        self.block.extend_from_slice(&entry);
+        encode_part(&mut self.block, &(self.last, self.entry.len() as u32))?;
+        self.block.extend_from_slice(&self.entry);
         if self.messages >= BLOCK_MESSAGES_MAX || self.block.len() >= BLOCK_BYTES_MAX {
             self.end_block()?;
         }
@@ -89,20 +176,28 @@ impl Writer {
     }
 
     fn end_block(&mut self) -> Result<(), StoreError> {
-        let frame = compress_block(&self.block)?;
-        let (length, stored) = (self.block.len() as u32, frame.len() as u32);
-        self.head.blocks.push(Block { last: self.last, length, stored });
-        self.frames.extend_from_slice(&frame);
+        let stored = compress_block(&self.block, &mut self.frames)? as u32;
+        self.head.blocks.push(Block { last: self.last, length: self.block.len() as u32, stored });
         self.block.clear();
         self.messages = 0;
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Vec<u8>, StoreError> {
+    /// Bytes of the plain chunk.
+    pub fn plain_bytes(&self) -> usize {
+        self.head.length as usize
+    }
+
+    /// The chunk in blocks.
+    ///
+    /// # Errors
+    /// [`StoreError::Encode`] when the compressor has no memory.
+    pub fn finish(mut self) -> Result<Vec<u8>, StoreError> {
         if self.messages > 0 {
             self.end_block()?;
         }
-        let mut stored = vec![VERSION];
+        let mut stored = Vec::with_capacity(self.frames.len() + HEAD_BYTES_EXPECTED);
+        stored.push(VERSION);
         encode_part(&mut stored, &self.head)?;
         stored.extend_from_slice(&self.frames);
         Ok(stored)

@@ -32,6 +32,7 @@ mod load;
 mod message_blocks;
 mod message_change_rows;
 mod message_changes;
+mod message_record;
 mod move_index;
 mod moves;
 mod newest;

@@ -13,6 +13,7 @@
 use super::chunk::{CHUNK_BYTES_MAX, VERSION, damaged, entries};
 use super::compression::{compress, decompress, frame_bytes_max};
 use super::message_blocks;
+pub use super::message_blocks::OpenBlocks;
 use crate::codec::decode;
 use crate::error::StoreError;
 use model::{Message, MessageId};
@@ -66,6 +67,30 @@ pub fn packed_bodies(chunk: Vec<u8>) -> Result<Vec<u8>, StoreError> {
         Some(stored) if stored.len() < chunk.len() => Ok(stored),
         Some(_) => Ok(chunk),
         None => packed(chunk),
+    }
+}
+
+/// A stored chunk of bodies to which messages are added without unpacking what is complete of it; `None` if it is not in blocks.
+///
+/// # Errors
+/// [`StoreError::Decode`] when it is damaged.
+pub fn open_bodies(stored: &[u8]) -> Result<Option<OpenBlocks>, StoreError> {
+    match stored.first() {
+        Some(&message_blocks::VERSION) => OpenBlocks::resume(stored).map(Some),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// As [`packed_bodies`], of a chunk that was opened.
+///
+/// # Errors
+/// [`StoreError::Encode`] when the compressor has no memory.
+pub fn closed_bodies(blocks: OpenBlocks) -> Result<Vec<u8>, StoreError> {
+    let plain_bytes = blocks.plain_bytes();
+    let stored = blocks.finish()?;
+    match stored.len() < plain_bytes {
+        true => Ok(stored),
+        false => message_blocks::plain(&stored),
     }
 }
 
