@@ -39,12 +39,13 @@ pub fn advance(
     }
     for frame in log.read(checkpoints.realm.0, from)?.take((upto + 1 - from) as usize) {
         let frame = frame?;
-        builder.apply(&frame)?;
+        let sequence = frame.sequence;
+        builder.apply(frame)?;
         if let Some(view) = &builder.view {
             // Versions of texts are not part of a checkpoint: they may be evicted from memory.
-            view.recent.stored().store(frame.sequence, Ordering::Relaxed);
+            view.recent.stored().store(sequence, Ordering::Relaxed);
         }
-        if !pace.applied(frame.sequence) {
+        if !pace.applied(sequence) {
             return Ok(Advanced::Stopped);
         }
     }

@@ -242,7 +242,10 @@ pub(crate) struct CheckpointBuilder {
     pub view: Option<View>,
     rows: SmallRows,
     groups: ChangedGroups,
+    /// The checksum of the newest frame of the checkpoint before.
     frame: u64,
+    /// The newest frame since then. Only its checksum is needed, so none is computed before.
+    newest: Option<FrameBytes>,
 }
 
 impl CheckpointBuilder {
@@ -259,14 +262,14 @@ impl CheckpointBuilder {
     }
 
     /// Applies the next frame.
-    fn apply(&mut self, stored: &FrameBytes) -> Result<(), StoreError> {
-        let changes = apply(&mut self.view, stored)?;
+    fn apply(&mut self, stored: FrameBytes) -> Result<(), StoreError> {
+        let changes = apply(&mut self.view, &stored)?;
         if let Some(view) = &mut self.view {
             // Bodies are not part of a checkpoint.
             view.recent.keep_none();
         }
         change_rows(&mut self.rows, &mut self.groups, changes);
-        self.frame = frame_checksum(stored);
+        self.newest = Some(stored);
         Ok(())
     }
 
@@ -275,6 +278,7 @@ impl CheckpointBuilder {
         for (key, group) in self.groups {
             self.rows.insert(key, encode(&group)?);
         }
-        Ok(self.view.map(|view| (view, self.rows, self.frame)))
+        let frame = self.newest.as_ref().map_or(self.frame, frame_checksum);
+        Ok(self.view.map(|view| (view, self.rows, frame)))
     }
 }
