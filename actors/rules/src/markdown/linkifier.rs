@@ -28,6 +28,9 @@ const MATCH_BYTES_MAX: usize = 250;
 /// finds 3,000 matches, and 80 such patterns read the longest message.
 const WORK_MAX: u64 = 16_000_000;
 
+/// Bytes of the longest characters before and after a match: none of the white space before it has four.
+const AROUND_BYTES_MAX: usize = 3 + char::MAX_LEN_UTF8;
+
 /// Name of the group around the linkifier's pattern, between the allowed surrounding characters.
 const OUTER: &str = "linkifier_outer";
 
@@ -106,15 +109,16 @@ impl Linkifier {
     pub fn new(pattern: &str, url_template: &str) -> Result<Self, LinkifierError> {
         // Compiled alone first: a pattern such as `a)(b` must not become valid inside the group.
         let alone = RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build()?;
-        let places =
-            regex_syntax::parse(pattern).map_or(u64::MAX, |parsed| places(&parsed).saturating_add(1));
-        let around = format!(r#"(?:\A|[\s\p{{Z}}'"(,:<])(?P<{OUTER}>{pattern})(?:\z|[^\p{{L}}\p{{N}}])"#);
+        let parsed = regex_syntax::parse(pattern).ok();
+        let places = parsed.as_ref().map_or(u64::MAX, |parsed| places(parsed).saturating_add(1));
+        let longest = parsed.and_then(|parsed| parsed.properties().maximum_len());
+        let longest = longest.map(|longest| longest.saturating_add(AROUND_BYTES_MAX));
+        let around = around(pattern);
         // Its own groups, and that around it.
         let groups = alone.captures_len() + 1;
         let bytes_max = PATTERN_BYTES_MAX.min(GROUP_BYTES_MAX / (2 * groups));
         let mut builder = RegexBuilder::new(&around);
         let pattern = builder.size_limit(bytes_max).dfa_size_limit(CACHE_BYTES_MAX).build()?;
-        let longest = regex_syntax::parse(&around).ok().and_then(|parsed| parsed.properties().maximum_len());
         let template = UrlTemplate::parse(url_template)?;
         let is_group = |name: &&str| pattern.capture_names().flatten().any(|group| group == *name);
         match template.variables().filter(|name| !is_group(name)).min() {
@@ -162,7 +166,8 @@ impl Linkifier {
 
     /// Bytes that a search reads at most to find a match so far behind its beginning: what begins later is no longer followed.
     fn read_max(&self, before: usize) -> usize {
-        self.longest.map_or(usize::MAX, |longest| before.saturating_add(longest + char::MAX_LEN_UTF8))
+        self.longest
+            .map_or(usize::MAX, |longest| before.saturating_add(longest).saturating_add(char::MAX_LEN_UTF8))
     }
 
     /// The first match from a position on.
@@ -181,6 +186,11 @@ impl Linkifier {
     fn url(&self, groups: &Captures<'_>) -> String {
         self.template.expand(|name| groups.name(name).map(|group| group.as_str()))
     }
+}
+
+/// A linkifier's pattern between the allowed surrounding characters.
+fn around(pattern: &str) -> String {
+    format!(r#"(?:\A|[\s\p{{Z}}'"(,:<])(?P<{OUTER}>{pattern})(?:\z|[^\p{{L}}\p{{N}}])"#)
 }
 
 /// The places of a pattern at which a match can be at the same time. What reads nothing is a place, too: a search visits it.
@@ -290,6 +300,17 @@ mod tests {
         for (pattern, count) in [(github, 500), (r"#(?P<id>\d+)", 3)] {
             let linkifier = Linkifier::new(pattern, "/{id}").unwrap();
             assert_eq!(linkifier.matches(&text, &mut budget).len(), count, "{pattern}");
+        }
+    }
+
+    #[test]
+    fn the_longest_match_is_that_of_the_pattern_with_the_characters_around_it() {
+        for pattern in
+            [r"#\d{1,9}", r"(?i)tea-[0-9]{3}", "é|ab", "", r"\bx?\b", r"#\d+", ".{2}", r"[^\x00-\x{10FFFF}]"]
+        {
+            let parsed = regex_syntax::parse(&around(pattern)).unwrap();
+            let linkifier = Linkifier::new(pattern, "/").unwrap();
+            assert_eq!(linkifier.longest, parsed.properties().maximum_len(), "{pattern}");
         }
     }
 
