@@ -43,8 +43,8 @@ pub struct QueuedRequest {
 /// A permit for one piece of work, released when it is dropped.
 #[derive(Debug)]
 pub struct FairPermit {
-    _organization: Option<(OwnedSemaphorePermit, Counted)>,
-    _client: OwnedSemaphorePermit,
+    _organization: Option<(Option<OwnedSemaphorePermit>, Counted)>,
+    _client: Option<OwnedSemaphorePermit>,
     /// Dropped last: the permits are of the semaphores that it keeps.
     _counted: Arc<Counted>,
 }
@@ -82,7 +82,8 @@ impl FairQueue {
     /// If too many of its requests wait already.
     pub fn enter(&self, client: Holder) -> Result<QueuedRequest, TooManyWaiting> {
         let FairQueueLimits { client_max, client_waiting_max, .. } = self.limits;
-        let counted = self.count(Key::Client(client), client_max, client_waiting_max)?;
+        let counted = self.count_below(client_waiting_max, Key::Client(client), client_max);
+        let counted = counted.ok_or(TooManyWaiting)?;
         Ok(QueuedRequest { client, queue: self.clone(), counted: Arc::new(counted) })
     }
 
@@ -91,46 +92,47 @@ impl FairQueue {
     /// # Errors
     /// If too many requests of the client wait already.
     pub async fn acquire(&self, client: Holder) -> Result<FairPermit, TooManyWaiting> {
-        self.enter(client)?.permit().await
+        Ok(self.enter(client)?.permit().await)
     }
 
-    fn count(&self, key: Key, permits_max: usize, requests_max: usize) -> Result<Counted, TooManyWaiting> {
+    /// Counts a request, unless there are so many already.
+    fn count_below(&self, requests_max: usize, key: Key, permits_max: usize) -> Option<Counted> {
         let mut entries = self.entries.lock();
+        let requests = entries.get(&key).map_or(0, |entry| entry.requests);
+        (requests < requests_max).then(|| self.count_in(&mut entries, key, permits_max))
+    }
+
+    fn count_in(&self, entries: &mut HashMap<Key, Entry>, key: Key, permits_max: usize) -> Counted {
         let entry = entries
             .entry(key)
             .or_insert_with(|| Entry { requests: 0, permits: Arc::new(Semaphore::new(permits_max)) });
-        if entry.requests >= requests_max {
-            return Err(TooManyWaiting);
-        }
         entry.requests += 1;
-        Ok(Counted { key, entries: self.entries.clone(), permits: entry.permits.clone() })
+        Counted { key, entries: self.entries.clone(), permits: entry.permits.clone() }
     }
 }
 
 impl QueuedRequest {
     /// Waits for a permit. The request that has waited longest is next, in the client and in its organization.
-    ///
-    /// # Errors
-    /// None so far: [`FairQueue::enter`] has counted the request, and organizations may have any number.
-    pub async fn permit(&self) -> Result<FairPermit, TooManyWaiting> {
-        let client = self.counted.permit().await?;
-        // At most `client_max` requests of each client wait here.
+    pub async fn permit(&self) -> FairPermit {
+        let client = self.counted.permit().await;
+        // At most `client_max` requests of each client wait here, and organizations may have any number.
         let organization = match self.client {
             Holder::Account(realm, _) => {
-                let max = self.queue.limits.organization_max;
-                let counted = self.queue.count(Key::Organization(realm), max, usize::MAX)?;
-                Some((counted.permit().await?, counted))
+                let FairQueue { limits, entries } = &self.queue;
+                let (key, max) = (Key::Organization(realm), limits.organization_max);
+                let counted = self.queue.count_in(&mut entries.lock(), key, max);
+                Some((counted.permit().await, counted))
             }
             Holder::Network(_) | Holder::Server => None,
         };
-        Ok(FairPermit { _organization: organization, _client: client, _counted: self.counted.clone() })
+        FairPermit { _organization: organization, _client: client, _counted: self.counted.clone() }
     }
 }
 
 impl Counted {
-    async fn permit(&self) -> Result<OwnedSemaphorePermit, TooManyWaiting> {
-        // The semaphore is never closed.
-        self.permits.clone().acquire_owned().await.map_err(|_| TooManyWaiting)
+    /// Waits for a permit; it is none only of a semaphore that was closed, and these are never closed.
+    async fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        self.permits.clone().acquire_owned().await.ok()
     }
 }
 
@@ -182,7 +184,7 @@ mod tests {
         let limits = FairQueueLimits { client_max: 1, client_waiting_max: 1, organization_max: 1 };
         let queue = FairQueue::new(limits);
         let long = queue.enter(account(1, 1)).unwrap();
-        let first = long.permit().await.unwrap();
+        let first = long.permit().await;
         let mut other = Box::pin(queue.acquire(account(1, 2)));
         assert!(other.as_mut().now_or_never().is_none(), "the organization has one permit");
         drop(first);
@@ -196,7 +198,7 @@ mod tests {
             "it waits between its permits, too"
         );
         drop(other);
-        let second = second.await.unwrap();
+        let second = second.await;
         drop((long, second));
         assert!(queue.entries.lock().is_empty(), "nothing is left");
     }

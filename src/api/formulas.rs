@@ -41,7 +41,7 @@ pub async fn prepare<'t>(
 /// Renders each text with a permit of its own.
 async fn render(app: &App, request: QueuedRequest, texts: Vec<String>) -> Result<(), ApiError> {
     for text in texts {
-        let _permit = request.permit().await?;
+        let _permit = request.permit().await;
         app.formulas.enter()?.work(move || prepare_formulas(&text)).await?;
     }
     Ok(())
