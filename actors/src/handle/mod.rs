@@ -3,6 +3,7 @@
 //! Every command can fail with `Overloaded`, `Paused`, `Stopping`, `Storage` or `TooLarge`; `# Errors` lists the others.
 
 mod channels;
+mod due;
 mod keys;
 mod messages;
 mod queues;

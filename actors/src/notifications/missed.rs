@@ -21,7 +21,7 @@ const USERS_PER_FRAME: usize = 100;
 const CONVERSATIONS_MAX: usize = 20;
 
 /// Whether any pending e-mail is due, and has room. Until there is room, pending ones stay pending.
-pub(super) fn is_any_due(realm: &RealmShared) -> bool {
+pub(crate) fn is_any_due(realm: &RealmShared) -> bool {
     let now = realm.clock.now();
     let view = realm.view.read();
     let next = view.directory.pending_mails().next();

@@ -26,7 +26,7 @@ mod receipt;
 mod recipients;
 
 pub use mentions::{Mention, mention_of};
-pub(crate) use missed::missed_messages;
+pub(crate) use missed::{is_any_due, missed_messages};
 pub(crate) use pending_facts::Notifications;
 pub use plan::shown;
 pub(crate) use reader::Reader;

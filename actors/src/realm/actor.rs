@@ -1,6 +1,6 @@
 //! The shell around `EventQueues`: takes ids, commits, and starts the other actors of the organization.
 
-use super::commands::{ChangeFlags, OpenChannel, OpenDirect, ReportPresence, Type};
+use super::commands::{ChangeFlags, ExpireNow, OpenChannel, OpenDirect, ReportPresence, Type};
 use super::event_queues::EventQueues;
 use super::serialized::{DecisionContext, Serialized, SerializedCommand};
 use super::wall_clock::WallClockWatch;
@@ -87,6 +87,13 @@ impl RealmActor {
         for channel in concerned.iter().filter_map(|id| channels.get(id)) {
             channel.do_send(ApplyFacts(facts.clone(), generation));
         }
+    }
+
+    fn tick(&mut self, ctx: &mut Context<Self>) {
+        self.tick_sessions();
+        self.expire_idle_queues(ctx);
+        self.tick_sweep(ctx);
+        self.tick_expiry(ctx);
     }
 
     fn tick_idle(&self) {
@@ -198,12 +205,7 @@ impl Actor for RealmActor {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         self.end_queues_past_the_bound(ctx);
-        ctx.run_interval(SESSIONS_TICK, |actor, ctx| {
-            actor.tick_sessions();
-            actor.expire_idle_queues(ctx);
-            actor.tick_sweep(ctx);
-            actor.tick_expiry(ctx);
-        });
+        ctx.run_interval(SESSIONS_TICK, |actor, ctx| actor.tick(ctx));
         ctx.run_interval(IDLE_TICK, |actor, _| actor.tick_idle());
         ctx.run_interval(MEMBERS_TICK, |actor, ctx| actor.tick_full_members(ctx));
     }
@@ -308,6 +310,14 @@ impl Handler<OpenChannel> for RealmActor {
         let started = started.start_bounded();
         self.registry.channels.write().insert(id, Arc::new(started.clone()));
         Some(started)
+    }
+}
+
+impl Handler<ExpireNow> for RealmActor {
+    type Result = ();
+
+    fn handle(&mut self, ExpireNow: ExpireNow, ctx: &mut Self::Context) {
+        self.tick(ctx);
     }
 }
 

@@ -139,3 +139,8 @@ pub struct OpenChannel(pub ChannelId);
 #[derive(Message)]
 #[rtype(result = "Addr<DirectActor>")]
 pub struct OpenDirect(pub Vec<UserId>);
+
+/// Ends what has expired now, instead of at the next tick.
+#[derive(Message)]
+#[rtype(result = "()")]
+pub struct ExpireNow;

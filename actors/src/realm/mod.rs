@@ -63,8 +63,8 @@ pub use bots::{BotDefaults, BotUpdate, CreateBot, DeactivateBot, NewBot, RenewBo
 pub(crate) use channels::{ArchiveChannel, ReadArchived};
 pub use channels::{SetDefaultChannel, UpdateChannel};
 pub use commands::{
-    ChangeFlags, EndQueue, ExpireQueues, NewUser, OpenChannel, OpenDirect, RegisterQueue, RegisteredQueue,
-    ReportPresence, ResetRealm, ResumeQueue, Type,
+    ChangeFlags, EndQueue, ExpireNow, ExpireQueues, NewUser, OpenChannel, OpenDirect, RegisterQueue,
+    RegisteredQueue, ReportPresence, ResetRealm, ResumeQueue, Type,
 };
 pub use default_groups::ChangeDefaultGroups;
 pub use drafts::{CreateDrafts, DeleteDraft, UpdateDraft};

@@ -2,6 +2,8 @@
 
 use super::{optional_seconds, tools};
 use crate::http::{ApiError, App, Code, Fields, FromFields, HandlerResult, Params, reply_field};
+use actors::RealmHandle;
+use futures_util::future::join_all;
 use model::Timestamp;
 use std::time::Duration;
 
@@ -42,7 +44,7 @@ pub async fn show(app: App) -> HandlerResult {
     reply_field("time", &seconds(app.clock.now()))
 }
 
-/// Restores the clock, sets it, lets time pass, or several of them in this order.
+/// Restores the clock, sets it, lets time pass, or several of them in this order. Answers when what is due has happened.
 pub async fn change(app: App, Params(moved): Params<MoveClock>) -> HandlerResult {
     let clock = &tools(&app)?.clock;
     if moved.is_real {
@@ -54,6 +56,10 @@ pub async fn change(app: App, Params(moved): Params<MoveClock>) -> HandlerResult
     if let Some(advance) = moved.advance {
         clock.advance(advance);
     }
+    join_all(app.server.realms().iter().map(RealmHandle::finish_due))
+        .await
+        .into_iter()
+        .collect::<Result<(), _>>()?;
     reply_field("time", &seconds(app.clock.now()))
 }
 

@@ -43,6 +43,20 @@ async fn scheduled_message_is_sent_when_the_clock_is_advanced() {
 }
 
 #[tokio::test]
+async fn what_is_due_has_happened_when_the_clock_answers() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let queue = hamlet.register().events(&["message"]).await;
+    for number in 0..3 {
+        schedule(&hamlet, "later", shown(&t).await + 3600).await;
+        t.anonymous().post("/dev/clock", &[("advance_secs", &3700)]).ok().await;
+        let sent = hamlet.messages(json!([["channel", "Verona"], ["topic", "later"]])).await;
+        assert_eq!(sent.len(), number + 1);
+    }
+    assert_eq!(queue.poll(true).await.body["code"], "BAD_EVENT_QUEUE_ID");
+}
+
+#[tokio::test]
 async fn scheduled_message_is_sent_when_the_clock_is_moved_far_beyond_its_time() {
     let t = TestServer::builder().development().start().await;
     let hamlet = t.user("hamlet");
