@@ -22,6 +22,8 @@ const CHANNELS_MAX: usize = 1_000;
 const MESSAGES_MAX: usize = 50_000;
 /// The most entries of each other list.
 const ENTRIES_MAX: usize = 1_000;
+/// Leaves room for the seed's accounts and later ones below the largest number of 31 bits, which clients may use for ids.
+const FIRST_USER_ID_MAX: u32 = 1_000_000_000;
 /// The shortest password that is too long, in characters.
 const PASSWORD_LENGTH_OVER: usize = PASSWORD_LENGTH_MAX + 1;
 
@@ -93,6 +95,10 @@ fn check_sizes(seed: &SeedDocument) -> Checked {
     }
     if seed.first_user_id < 4 {
         let why = "first_user_id must be 4 or more: the server's bots come before";
+        refuse(&document.key("first_user_id"), why)?;
+    }
+    if seed.first_user_id > FIRST_USER_ID_MAX {
+        let why = format!("first_user_id must be {FIRST_USER_ID_MAX} or less");
         refuse(&document.key("first_user_id"), why)?;
     }
     Ok(())

@@ -90,6 +90,17 @@ fn seed_has_at_most_ten_thousand_people() {
     assert_eq!(check::check(&seed).unwrap_err().why, "there are 10001 users, more than 10000");
 }
 
+#[test]
+fn first_id_leaves_room_for_others() {
+    let mut seed = SeedDocument::read(&format!("{START}{OLGA}")).unwrap();
+    for (first, is_taken) in
+        [(3, false), (4, true), (1_000_000_000, true), (1_000_000_001, false), (u32::MAX, false)]
+    {
+        seed.first_user_id = first;
+        assert_eq!(check::check(&seed).is_ok(), is_taken, "{first}");
+    }
+}
+
 const MORE: &str = r#"[[users]]
 email = "pia@acme.example"
 full_name = "Olga P"
