@@ -197,6 +197,46 @@ fn broken_archives_are_refused() {
     assert_refused(&pack(&export, |_| ()), "has no realm.json");
 }
 
+/// Changes a file of an export.
+fn change(export: &Path, name: &str, change: impl FnOnce(&mut Value)) {
+    let path = export.join(name);
+    let mut value = serde_json::from_slice(&std::fs::read(&path).expect("the file")).expect("JSON");
+    change(&mut value);
+    std::fs::write(path, value.to_string()).expect("room");
+}
+
+#[test]
+fn ids_that_leave_none_for_new_records_are_refused() {
+    for table in ["zerver_userprofile", "zerver_stream", "zerver_recipient", "zerver_namedusergroup"] {
+        for id in [json!(u32::MAX), json!(i32::MAX)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let export = write_export(folder.path(), 0);
+            let key = if table == "zerver_namedusergroup" { "usergroup_ptr" } else { "id" };
+            change(&export, "realm.json", |realm| {
+                realm[table][0][key] = id.clone();
+                realm[table][0]["id"] = id.clone();
+            });
+            assert_refused(&pack(&export, |_| ()), &format!("has the id {id} in {table}"));
+        }
+    }
+}
+
+#[test]
+fn long_texts_are_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let export = write_export(folder.path(), 0);
+    let text = |bytes: usize| json!("word ".repeat(bytes / 5));
+    let set = |text: Value| {
+        change(&export, "messages-000001.json", |file| file["zerver_message"][0]["content"] = text);
+    };
+    set(text(300_000));
+    assert_refused(&pack(&export, |_| ()), "has a text of more than 262144 bytes");
+    set(text(250_000));
+    let archive = folder.path().join("export.tar.gz");
+    std::fs::write(&archive, pack(&export, |_| ())).expect("room");
+    imported(&archive, &folder.path().join("data"));
+}
+
 #[test]
 fn second_import_of_a_subdomain_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");

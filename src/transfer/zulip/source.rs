@@ -59,9 +59,17 @@ impl Source {
 
     /// A file that a record names below one of the folders; none if it is missing, no file, or leads out of the folder.
     pub fn stored_file(&self, folder: &str, path: &str) -> Option<PathBuf> {
-        let path = self.folder.join(folder).join(inside(Path::new(path)).ok()?);
-        // Links are not followed: they could lead to any file of this machine.
-        fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file()).then_some(path)
+        // Links are not followed, on the way neither: they could lead to any file of this machine.
+        let mut file = self.folder.join(folder);
+        let mut kind = fs::symlink_metadata(&file).ok()?.file_type();
+        for part in &inside(Path::new(path)).ok()? {
+            if !kind.is_dir() {
+                return None;
+            }
+            file.push(part);
+            kind = fs::symlink_metadata(&file).ok()?.file_type();
+        }
+        kind.is_file().then_some(file)
     }
 
     /// Identifies the export, to recognize it when an import continues.
@@ -93,4 +101,30 @@ fn number_of(name: &str) -> Option<u32> {
     let digits = name.strip_prefix("messages-")?.strip_suffix(".json")?;
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { digits.parse().ok() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_not_followed() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("secret"), "x").unwrap();
+        let export = tempfile::tempdir().unwrap();
+        let uploads = export.path().join("uploads");
+        fs::create_dir_all(uploads.join("1/ab")).unwrap();
+        fs::write(uploads.join("1/ab/file"), "x").unwrap();
+        symlink(outside.path(), uploads.join("2")).unwrap();
+        symlink(outside.path(), uploads.join("1/cd")).unwrap();
+        symlink(outside.path().join("secret"), uploads.join("1/ab/link")).unwrap();
+        symlink(outside.path(), export.path().join("avatars")).unwrap();
+        let source = Source { folder: export.path().to_owned(), messages: Vec::new() };
+        assert_eq!(source.stored_file("uploads", "1/ab/file"), Some(uploads.join("1/ab/file")));
+        for path in ["2/secret", "1/cd/secret", "1/ab/link", "1/ab", "1/ab/file/x", "../x", ""] {
+            assert_eq!(source.stored_file("uploads", path), None, "{path}");
+        }
+        assert_eq!(source.stored_file("avatars", "secret"), None);
+    }
 }

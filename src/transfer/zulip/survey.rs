@@ -14,6 +14,10 @@ use std::collections::HashMap;
 /// Largest message id: ids have 32 bits, and new messages need some.
 const ID_MAX: u64 = u32::MAX as u64 - (1 << 24);
 
+/// Largest text of a message, in bytes: one has to fit into one frame of the journal, with its HTML. Zulip's own limit is 10,000
+/// characters.
+const TEXT_BYTES_MAX: usize = 256 << 10;
+
 /// What is known of the messages of an export.
 #[derive(Debug, Default)]
 pub struct Survey {
@@ -34,6 +38,8 @@ struct MessageHead {
     id: u64,
     recipient: u32,
     date_sent: f64,
+    #[serde(default)]
+    content: Value,
 }
 
 /// A user's row of a message.
@@ -65,6 +71,12 @@ impl Survey {
             if u64::from(sink.own.newest.0) > ID_MAX {
                 return Err(TransferError::TooLarge(format!("it has message ids above {ID_MAX}")));
             }
+            if let Some(message) = sink.too_long {
+                return Err(TransferError::TooLarge(format!(
+                    "the message {message} in {} has a text of more than {TEXT_BYTES_MAX} bytes",
+                    path.display()
+                )));
+            }
             progress(number, files.len());
         }
         let mut own = sink.own;
@@ -78,6 +90,8 @@ impl Survey {
 struct SurveySink {
     own: Survey,
     is_unordered: bool,
+    /// The first message whose text is too long.
+    too_long: Option<u64>,
 }
 
 impl TableSink for SurveySink {
@@ -88,6 +102,9 @@ impl TableSink for SurveySink {
                 own.messages += rows.each(|head: MessageHead| {
                     let id = MessageId(u32::try_from(head.id).unwrap_or(u32::MAX));
                     self.is_unordered |= id <= own.newest;
+                    if head.content.as_str().is_some_and(|text| text.len() > TEXT_BYTES_MAX) {
+                        self.too_long.get_or_insert(head.id);
+                    }
                     own.newest = own.newest.max(id);
                     let sent = (head.date_sent.max(0.0) * 1000.0) as u64;
                     let newest = own.newest_sent.entry(head.recipient).or_default();

@@ -118,6 +118,9 @@ pub struct Tables {
 const SUBSCRIBED: [u64; 2] = [301, 302];
 const UNSUBSCRIBED: u64 = 303;
 
+/// Largest id of an account, a channel or another record: those of a Zulip server have 31 bits, and new records need some.
+const ID_MAX: u32 = i32::MAX as u32 - (1 << 24);
+
 /// Tables that are not carried over, and why.
 const LEFT_OUT: [(&str, &str); 10] = [
     ("zerver_realmauditlog", "history of changes; the history of subscriptions is used"),
@@ -136,17 +139,34 @@ impl Tables {
     /// Reads realm.json and attachment.json.
     ///
     /// # Errors
-    /// `System`, `Invalid`, and `NotAnExport` when there is no organization or no user in it.
+    /// `System`, `Invalid`, `TooLarge` for ids beyond the bound, and `NotAnExport` when there is no organization or no user in it.
     pub fn read(source: &Source) -> Result<Self, TransferError> {
         let mut tables = Self::default();
         read_tables(&source.file("realm.json"), &mut tables)?;
         read_tables(&source.file("attachment.json"), &mut tables)?;
+        tables.check_ids()?;
         tables.reactions.sort_unstable();
         tables.subscription_changes.sort_by_key(|change| (change.at, change.id));
         if tables.rows("zerver_realm").len() != 1 || tables.rows("zerver_userprofile").is_empty() {
             return Err(TransferError::NotAnExport("realm.json has no organization with users".into()));
         }
         Ok(tables)
+    }
+
+    /// Refuses ids after which none would be left for new records.
+    fn check_ids(&self) -> Result<(), TransferError> {
+        let rows =
+            self.rows.iter().flat_map(|(table, rows)| rows.iter().map(move |row| (table.as_str(), row)));
+        let ids = rows.flat_map(|(table, row)| {
+            ["id", "usergroup_ptr"].into_iter().filter_map(move |column| Some((table, row.int(column)?)))
+        });
+        let recipients = self.recipients.keys().map(|id| ("zerver_recipient", i64::from(*id)));
+        match ids.chain(recipients).find(|(_, id)| *id > i64::from(ID_MAX)) {
+            Some((table, id)) => {
+                Err(TransferError::TooLarge(format!("realm.json has the id {id} in {table}, above {ID_MAX}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// The rows of a table; none if the export does not have it.
