@@ -70,17 +70,18 @@ async fn message_change_journal_bytes_are_bounded() {
     assert!(reaction <= BLOCK, "{reaction}");
 
     let (start, count) = (journal_bytes(&server).await, edits());
-    let mut at_last = 0;
-    for number in 14..14 + count {
-        let before = journal_bytes(&server).await;
+    // Metrics that are asked for more than a few times a second are the last ones again.
+    for number in 14..13 + count {
         iago.edit(id, &[("content", &long_text(number))]).ok().await;
-        at_last = journal_bytes(&server).await - before;
     }
-    let all = journal_bytes(&server).await - start;
+    let before = journal_bytes(&server).await;
+    iago.edit(id, &[("content", &long_text(13 + count))]).ok().await;
+    let end = journal_bytes(&server).await;
+    let (all, at_last) = (end - start, end - before);
     println!("{count} edits of {LONG} characters: {all} bytes, the last one {at_last}");
     // The text, its HTML, and the padding of the last block.
     let edit = 2 * LONG as u64 + 2 * BLOCK;
-    assert!(at_last <= edit && all <= count * edit, "{at_last} {all}");
+    assert!((LONG as u64..=edit).contains(&at_last) && all <= count * edit, "{at_last} {all}");
     let history = iago.get(&format!("/messages/{id}/history"), &[]).ok().await;
     let states = history["message_history"].as_array().expect("states");
     assert!(states.len() > 40, "{}", states.len());

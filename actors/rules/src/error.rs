@@ -110,6 +110,8 @@ pub enum RuleError {
     /// Archived channels count: they keep their names.
     #[error("Too many channels (maximum {limit}).")]
     TooManyChannels { limit: usize },
+    #[error("You have created too many channels (maximum {limit}).")]
+    TooManyOwnChannels { limit: usize },
     /// Channels times users of one request.
     #[error("Too many subscriptions in one request (maximum {limit}).")]
     TooManySubscriptions { limit: usize },
@@ -288,6 +290,9 @@ pub enum RuleError {
     /// In one group-setting value.
     #[error("Too many users and groups in a group setting (maximum {limit}).")]
     TooManyListed { limit: usize },
+    /// In the group-setting values of all channels and groups.
+    #[error("Too many users and groups in the permissions of this organization (maximum {limit}).")]
+    TooManyListedInAll { limit: usize },
     /// The edge repeats `setting_name`.
     #[error("'{setting}' must be a system user group.")]
     SystemGroupRequired { setting: &'static str },

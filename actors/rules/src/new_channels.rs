@@ -6,12 +6,14 @@ use crate::permissions::channel_update::{
 };
 use crate::permissions::create::{ChannelPrivacy, check_may_create_channel, resolve_privacy};
 use crate::permissions::group_setting::{
-    ProposedGroupSetting, check_group_setting, check_holds_realm, default_channel_permissions,
+    ProposedGroupSetting, check_group_setting, check_holds_realm, check_room_for_listed,
+    default_channel_permissions,
 };
 use crate::permissions::roles::check_owner;
 use crate::settings::{ChannelPermission, RealmPermission};
 use model::{
     Channel, ChannelId, ChannelPermissions, Directory, FolderId, RecipientId, Timestamp, TopicsPolicy, User,
+    UserId,
 };
 use serde_json::Value;
 
@@ -50,12 +52,34 @@ pub struct ChannelPlan {
 /// Most channels of an organization, archived ones included: each is in memory and in every list of channels.
 pub const CHANNELS_MAX: usize = 20_000;
 
-/// Refuses to create `more` channels where an organization would have more than [`CHANNELS_MAX`].
-pub fn check_room(directory: &Directory, more: usize) -> Result<(), RuleError> {
-    match more > 0 && directory.channel_count() + more > CHANNELS_MAX {
-        true => Err(RuleError::TooManyChannels { limit: CHANNELS_MAX }),
-        false => Ok(()),
+/// Most channels that one account that is no administrator has created, those of its bots included: no account uses up the room of all.
+pub const CREATED_MAX: usize = 2_000;
+
+/// Refuses to create `more` channels with a plan where an organization would have more than [`CHANNELS_MAX`], the creator
+/// more than [`CREATED_MAX`], or their permissions would list too much.
+pub fn check_room(
+    directory: &Directory,
+    creator: &User,
+    plan: &ChannelPlan,
+    more: usize,
+) -> Result<(), RuleError> {
+    if more == 0 {
+        return Ok(());
     }
+    if directory.channel_count() + more > CHANNELS_MAX {
+        return Err(RuleError::TooManyChannels { limit: CHANNELS_MAX });
+    }
+    if !creator.is_administrator() && created_by(directory, creator) + more > CREATED_MAX {
+        return Err(RuleError::TooManyOwnChannels { limit: CREATED_MAX });
+    }
+    check_room_for_listed(directory, plan.permissions.listed_count().saturating_mul(more))
+}
+
+/// The number of channels that a person and their bots have created.
+fn created_by(directory: &Directory, creator: &User) -> usize {
+    let account = creator.owner().unwrap_or(creator.id);
+    let is_own = |by: &UserId| *by == account || directory.bot_owner(*by) == Some(account);
+    directory.channels().filter(|channel| channel.creator.as_ref().is_some_and(is_own)).count()
 }
 
 impl ChannelOptions {
@@ -131,4 +155,56 @@ impl ChannelPlan {
 /// A retention period as sent: JSON, or a bare word.
 pub fn parse_retention_value(raw: &str) -> Value {
     serde_json::from_str(raw).unwrap_or_else(|_| Value::from(raw))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, ADMINISTRATOR, BOT, MEMBER, OTHER_MEMBER};
+
+    #[test]
+    fn room_for_channels_is_limited_by_creator_and_in_all() {
+        let mut dir = fixture::directory();
+        let owner = dir.bot_owner(BOT).unwrap();
+        let room = |dir: &Directory, by: UserId, more| {
+            let creator = dir.user(by).unwrap();
+            let plan = ChannelOptions::default().plan(dir, dir.user(MEMBER).unwrap()).unwrap();
+            check_room(dir, creator, &plan, more)
+        };
+        let is_admin = |by: UserId| dir.user(by).unwrap().is_administrator();
+        assert!(
+            is_admin(ADMINISTRATOR) && !is_admin(owner) && owner != OTHER_MEMBER && !is_admin(OTHER_MEMBER)
+        );
+        let put = |dir: &mut Directory, from: u32, by: UserId, count: usize| {
+            for id in (from..).take(count) {
+                let mut channel = fixture::channel(id, &format!("c{id}"));
+                channel.creator = Some(by);
+                dir.put_channel(channel);
+            }
+        };
+        put(&mut dir, 10_000, owner, CREATED_MAX - 2);
+        put(&mut dir, 20_000, BOT, 1);
+        let own = Err(RuleError::TooManyOwnChannels { limit: CREATED_MAX });
+        assert_eq!((room(&dir, owner, 1), room(&dir, BOT, 1)), (Ok(()), Ok(())));
+        assert_eq!(
+            (room(&dir, owner, 2), room(&dir, BOT, 2), room(&dir, owner, 0)),
+            (own.clone(), own, Ok(()))
+        );
+        assert_eq!((room(&dir, OTHER_MEMBER, 100), room(&dir, ADMINISTRATOR, 5_000)), (Ok(()), Ok(())));
+        let left = CHANNELS_MAX - dir.channel_count();
+        put(&mut dir, 30_000, ADMINISTRATOR, left);
+        assert_eq!(room(&dir, ADMINISTRATOR, 1), Err(RuleError::TooManyChannels { limit: CHANNELS_MAX }));
+    }
+
+    #[test]
+    fn lists_count_for_each_new_channel() {
+        let dir = fixture::directory();
+        let creator = dir.user(ADMINISTRATOR).unwrap();
+        let mut plan = ChannelOptions::default().plan(&dir, creator).unwrap();
+        assert_eq!(plan.permissions.listed_count(), 0);
+        let members = (1..=100).map(UserId).collect();
+        plan.permissions.subscribe = model::GroupSetting::Anonymous { members, subgroups: Vec::new() };
+        assert_eq!(check_room(&dir, creator, &plan, 2_500), Ok(()));
+        assert!(check_room(&dir, creator, &plan, 2_501).is_err());
+    }
 }

@@ -99,7 +99,9 @@ pub fn check_subscribe<'r>(
         true => None,
         false => Some(request.options.plan(directory, requester)?),
     };
-    check_room(directory, missing.len())?;
+    if let Some(plan) = &plan {
+        check_room(directory, requester, plan, missing.len())?;
+    }
     let (mut open, mut unauthorized) = (Vec::new(), Vec::new());
     for (channel, wanted) in existing {
         // Archived channels are subscribed to like others.

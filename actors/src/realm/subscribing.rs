@@ -110,7 +110,7 @@ impl SerializedCommand for CreateChannel {
         let creator = requester(directory, self.by)?;
         let name = check_new_channel_name(directory, &self.name)?.to_owned();
         let plan = self.options.plan(directory, &creator)?;
-        check_room(directory, 1)?;
+        check_room(directory, &creator, &plan, 1)?;
         let users = first_subscribers(directory, self.subscribers)?;
         let mut pending = PendingSubscriptions::new(self.by, self.options.announce, false);
         let channel = NewChannel { name, description: self.description, plan };
@@ -232,6 +232,8 @@ impl PendingSubscriptions {
         if frame.directory.channel_by_name(&name).is_some() {
             return Err(RuleError::ChannelAlreadyExists { name }.into());
         }
+        // Other requests may have used up the room since the first frame of this one.
+        check_room(&frame.directory, creator, &plan, 1)?;
         let text = created_text(creator, plan.privacy, &description);
         let html = description_html(frame, creator, &description)?;
         let ids = (frame.context.ids.take_channel(), frame.context.ids.take_recipient());

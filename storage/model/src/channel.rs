@@ -66,6 +66,26 @@ impl ChannelPermissions {
             subscribe: setting,
         }
     }
+
+    /// Number of users and groups that all values list.
+    pub fn listed_count(&self) -> usize {
+        let Self {
+            add_subscribers,
+            administer_channel,
+            delete_any_message,
+            delete_own_message,
+            move_messages_out_of_channel,
+            move_messages_within_channel,
+            remove_subscribers,
+            resolve_topics,
+            send_message,
+            subscribe,
+        } = self;
+        let first = [add_subscribers, administer_channel, delete_any_message, delete_own_message, subscribe];
+        let moves = [move_messages_out_of_channel, move_messages_within_channel];
+        let others = [remove_subscribers, resolve_topics, send_message];
+        first.into_iter().chain(moves).chain(others).map(GroupSetting::listed_count).sum()
+    }
 }
 
 /// A channel: who may read follows from its privacy and its subscriptions.

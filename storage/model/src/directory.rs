@@ -68,6 +68,8 @@ pub struct Roots {
     group_members: OrdMap<GroupId, OrdSet<UserId>>,
     /// The lengths of all these sets together.
     membership_count: usize,
+    /// Number of users and groups that the permissions of all channels and groups list.
+    listed_count: usize,
     /// The groups that directly contain a group: what a change of its members reaches.
     supergroups: OrdMap<GroupId, OrdSet<GroupId>>,
     subscribers: OrdMap<ChannelId, Subscribers>,
@@ -272,7 +274,9 @@ impl Directory {
     pub fn put_channel(&mut self, channel: Channel) {
         if let Some(before) = self.channels.get(&channel.id).cloned() {
             self.channels_by_name.remove(&before.name.to_lowercase());
+            self.listed_count -= before.permissions.listed_count();
         }
+        self.listed_count += channel.permissions.listed_count();
         self.channels_by_name.insert(channel.name.to_lowercase(), channel.id);
         self.channels.insert(channel.id, Arc::new(channel));
     }

@@ -22,7 +22,23 @@ impl GroupSetting {
     pub fn only(user: UserId) -> Self {
         Self::Anonymous { members: vec![user], subgroups: Vec::new() }
     }
+
+    /// Number of users and groups that the value lists. None for a group, and for a bot and its owner, which every channel has.
+    pub fn listed_count(&self) -> usize {
+        match self {
+            Self::Group(_) => 0,
+            Self::Anonymous { members, subgroups } => counted(members.len() + subgroups.len()),
+        }
+    }
 }
+
+/// The number of users and groups of a list, unless they are few.
+pub fn counted(listed: usize) -> usize {
+    if listed > UNCOUNTED_MAX { listed } else { 0 }
+}
+
+/// A list of so many is not counted.
+const UNCOUNTED_MAX: usize = 2;
 
 /// A user group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +119,15 @@ impl GroupPermissions {
             mention: setting.clone(),
             remove_members: setting,
         }
+    }
+
+    /// Number of users and groups that all values list.
+    pub fn listed_count(&self) -> usize {
+        let Self { add_members, join, leave, manage, mention, remove_members } = self;
+        [add_members, join, leave, manage, mention, remove_members]
+            .map(GroupSetting::listed_count)
+            .iter()
+            .sum()
     }
 }
 

@@ -77,7 +77,7 @@ impl BlockBuffer {
         self.bytes.resize(self.start, 0);
     }
 
-    /// Appends bytes.
+    /// Appends bytes, which should fit into the room that was made.
     pub(crate) fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }

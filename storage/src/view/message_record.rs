@@ -23,7 +23,7 @@ pub struct MessageRecord<'r> {
     pub submessages: Vec<Submessage>,
 }
 
-/// A [`model::Place`].
+/// A [`model::Place`], whose topic is part of the record's bytes.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub enum PlaceRecord<'r> {
     Channel { channel: ChannelId, topic: &'r str },

@@ -3,7 +3,7 @@
 use crate::error::RuleError;
 use crate::settings::{ChannelPermission, GroupPermission, PermissionRule, RealmPermission};
 use model::channel::ChannelPermissions;
-use model::group::GroupPermissions;
+use model::group::{GroupPermissions, counted};
 use model::{Directory, GroupId, GroupSetting, SettingValue, UserGroup, UserId};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -118,6 +118,18 @@ fn ids(value: &Value) -> Option<Vec<i64>> {
 /// Most users and groups that the value of one setting may list; a user group has room for more.
 pub const LISTED_MAX: usize = 1_000;
 
+/// Most users and groups that the permissions of all channels and groups list together: each is in memory and in the first
+/// answer to every client.
+pub const LISTED_IN_ALL_MAX: usize = 250_000;
+
+/// Refuses values that list `more` users and groups where there would be more than [`LISTED_IN_ALL_MAX`].
+pub fn check_room_for_listed(dir: &Directory, more: usize) -> Result<(), RuleError> {
+    match more > 0 && dir.listed_count().saturating_add(more) > LISTED_IN_ALL_MAX {
+        true => Err(RuleError::TooManyListedInAll { limit: LISTED_IN_ALL_MAX }),
+        false => Ok(()),
+    }
+}
+
 /// Looks the ids up and checks that the setting may have this value. The result is normalized, see `normal_form`.
 pub fn check_group_setting(
     dir: &Directory,
@@ -153,6 +165,8 @@ fn listed(dir: &Directory, members: &[i64], subgroups: &[i64]) -> Result<GroupSe
     if members.len() + subgroups.len() > LISTED_MAX {
         return Err(RuleError::TooManyListed { limit: LISTED_MAX });
     }
+    // What a value replaces is not subtracted; one group instead of a list is always possible.
+    check_room_for_listed(dir, counted(members.len() + subgroups.len()))?;
     let groups =
         subgroups.iter().map(|id| Ok(active_group(dir, *id)?.id)).collect::<Result<_, RuleError>>()?;
     let active_user = |id: &i64| {
@@ -212,6 +226,38 @@ mod tests {
         assert!(holds_realm(&dir, RealmPermission::CreatePublicChannel, fixture::MEMBER));
         assert!(!holds_realm(&dir, RealmPermission::CreatePublicChannel, fixture::GUEST));
         assert!(holds_realm(&dir, RealmPermission::DirectMessage, fixture::GUEST));
+    }
+
+    #[test]
+    fn lists_of_all_permissions_are_bounded_together() {
+        let mut dir = fixture::directory();
+        let rule = ChannelPermission::SendMessage.rule();
+        let list = |dir: &Directory, members: &[UserId]| {
+            let members = members.iter().map(|user| i64::from(user.0)).collect();
+            let proposed = ProposedGroupSetting::Listed { members, subgroups: Vec::new() };
+            check_group_setting(dir, rule, &proposed).map(|_| ())
+        };
+        let three = [fixture::OWNER, fixture::MEMBER, fixture::OTHER_MEMBER];
+        let mut channel = fixture::channel(77, "many");
+        let users = |count: usize| (1..).map(UserId).take(count).collect();
+        let members = users(LISTED_IN_ALL_MAX - 3 - dir.listed_count());
+        channel.permissions.subscribe = GroupSetting::Anonymous { members, subgroups: Vec::new() };
+        dir.put_channel(channel.clone());
+        assert_eq!(list(&dir, &three), Ok(()));
+        assert_eq!(
+            check_room_for_listed(&dir, 4),
+            Err(RuleError::TooManyListedInAll { limit: LISTED_IN_ALL_MAX })
+        );
+        channel.permissions.send_message =
+            GroupSetting::Anonymous { members: users(3), subgroups: Vec::new() };
+        dir.put_channel(channel.clone());
+        assert_eq!(dir.listed_count(), LISTED_IN_ALL_MAX);
+        assert_eq!(list(&dir, &three), Err(RuleError::TooManyListedInAll { limit: LISTED_IN_ALL_MAX }));
+        // A creator with a bot is no list, and one group is none either.
+        assert_eq!(list(&dir, &three[..2]), Ok(()));
+        channel.permissions = ChannelPermissions::all(fixture::no_users());
+        dir.put_channel(channel);
+        assert_eq!((dir.listed_count(), list(&dir, &three)), (0, Ok(())));
     }
 
     #[test]

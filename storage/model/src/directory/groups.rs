@@ -38,6 +38,11 @@ impl Directory {
         self.membership_count
     }
 
+    /// Number of users and groups that the permissions of all channels and groups list, in values that are no group.
+    pub fn listed_count(&self) -> usize {
+        self.listed_count
+    }
+
     /// Whether a user is a direct or indirect member of a group.
     pub fn is_in_group(&self, group: GroupId, user: UserId) -> bool {
         self.group_members.get(&group).is_some_and(|members| members.contains(&user))
@@ -108,7 +113,9 @@ impl Directory {
         let before = self.groups.get(&id).cloned();
         if let Some(before) = &before {
             self.groups_by_name.remove(&before.name.to_lowercase());
+            self.listed_count -= before.permissions.listed_count();
         }
+        self.listed_count += group.permissions.listed_count();
         let (joined, left, old_subgroups) = match before.as_deref() {
             Some(before) => {
                 let (joined, left) = (group.members_not_in(before), before.members_not_in(&group));
