@@ -3,6 +3,7 @@
 
 pub use crate::error::AddressRefusal;
 use crate::error::{OrganizationError, RuleError};
+use crate::new_ids::id_after;
 use crate::permissions::roles::check_owner;
 use crate::settings::realm_bool;
 use model::{Directory, DomainOp, RealmDomain, User};
@@ -119,7 +120,8 @@ pub fn check_domain_request(
             if lists.domains.items.len() >= DOMAINS_MAX {
                 return Err(OrganizationError::TooMany { what: "domains", limit: DOMAINS_MAX }.into());
             }
-            let domain = RealmDomain { id: lists.domains.last_id + 1, name, allows_subdomains };
+            let id = id_after(lists.domains.last_id, "domains")?;
+            let domain = RealmDomain { id, name, allows_subdomains };
             Some((domain, DomainOp::Added))
         }
         DomainRequest::Change { name, allows_subdomains } => {

@@ -4,6 +4,7 @@
 
 use crate::error::{DefaultGroupError, RuleError};
 use crate::names::parse_description;
+use crate::new_ids::id_after;
 use crate::permissions::channel::{Archived, ChannelRef, access_channel_content};
 use crate::permissions::roles::check_administrator;
 use crate::text;
@@ -116,6 +117,7 @@ fn create(
     if groups.items.len() >= GROUPS_MAX {
         return Err(DefaultGroupError::TooManyGroups { limit: GROUPS_MAX }.into());
     }
+    id_after(groups.last_id, "default channel groups")?;
     let mut group = DefaultChannelGroup { id: groups.next_id(), name, description, channels: Vec::new() };
     add_channels(dir, by, &mut group, channels)?;
     groups.items.push(group);

@@ -32,6 +32,7 @@ pub mod names;
 pub mod narrow;
 pub mod navigation;
 pub mod new_channels;
+pub mod new_ids;
 pub mod notifications;
 pub mod onboarding;
 pub mod passwords;

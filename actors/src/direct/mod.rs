@@ -105,12 +105,15 @@ pub(crate) fn message_facts(
     read_by_muters(&mut flags, directory, sender.id, is_participant);
     let widget = first_submessage(&draft, ids)?;
     let mut facts = Vec::new();
-    let recipient = context.recipient.unwrap_or_else(|| {
-        let recipient = ids.take_recipient();
-        let conversation = DirectConversation { recipient, users: users.clone() };
-        facts.push(Fact::Message(MessageFact::ConversationCreated(conversation)));
-        recipient
-    });
+    let recipient = match context.recipient {
+        Some(recipient) => recipient,
+        None => {
+            let recipient = ids.take_recipient()?;
+            let conversation = DirectConversation { recipient, users: users.clone() };
+            facts.push(Fact::Message(MessageFact::ConversationCreated(conversation)));
+            recipient
+        }
+    };
     claim_for(context.realm, &mut draft);
     facts.extend(claims_of_sent(id, now, draft.claims.clone()));
     let destination = Destination { recipient, place: Place::Direct, topic_links: Vec::new() };

@@ -5,6 +5,7 @@ use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
 use model::{Attachment, AttachmentFact, AttachmentId, Directory, Fact, ImageInfo, Timestamp, UserId};
 use rules::error::{RuleError, UploadError};
+use rules::new_ids::id_after;
 use rules::uploads::{check_room, folder_of, named_folders};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -37,7 +38,7 @@ impl SerializedCommand for AddAttachment {
             return Err(DomainError::UserDeactivated);
         }
         check_room(directory, owner.id, self.size, self.quota_bytes)?;
-        let id = directory.last_attachment_id().next();
+        let id = AttachmentId(id_after(directory.last_attachment_id().0, "uploaded files")?);
         let file = Attachment {
             id,
             owner: owner.id,

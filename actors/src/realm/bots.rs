@@ -119,7 +119,7 @@ impl SerializedCommand for CreateBot {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         let new = self.check(directory, by)?;
-        let user = new_user(context.ids.take_user(), &new.user, context.now);
+        let user = new_user(context.ids.take_user()?, &new.user, context.now);
         let mut facts = vec![Fact::User(UserFact::Created(Box::new(user.clone())))];
         facts.extend(join_groups(directory, &user, context.now));
         let bot = user.id;

@@ -6,6 +6,7 @@ use crate::error::DomainError;
 use model::{Directory, DraftId, DraftTo, Fact, PersonalFact, SavedDraft, TextKind, User, UserId};
 use rules::drafts::{DRAFTS_MAX, DraftRequest, parse_draft};
 use rules::error::{RuleError, TextError};
+use rules::new_ids::id_after;
 use rules::saved_texts::check_room;
 use rules::settings::user_bool;
 use std::sync::Arc;
@@ -27,7 +28,10 @@ impl SerializedCommand for CreateDrafts {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Vec<DraftId>, Vec<Fact>), DomainError> {
         let directory = &context.directory;
         let author = author(directory, self.user)?;
-        let first = directory.last_text_id(TextKind::Draft) + 1;
+        let last = directory.last_text_id(TextKind::Draft);
+        let count = u32::try_from(self.drafts.len()).unwrap_or(u32::MAX);
+        let first = id_after(last, "drafts")?;
+        id_after(last.saturating_add(count), "drafts")?;
         let parse = |request| parse_draft(directory, &author, request, context.now);
         let drafts: Vec<SavedDraft> = self.drafts.iter().map(parse).collect::<Result<_, _>>()?;
         check_drafts(directory, self.user, None, &drafts)?;

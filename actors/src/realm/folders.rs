@@ -5,6 +5,7 @@ use crate::error::DomainError;
 use model::{ChannelFact, ChannelFolder, Directory, Fact, FolderId, UserId};
 use rules::RuleError;
 use rules::folders::{check_folder_name, check_folder_order, check_folder_unused, folders_in_order};
+use rules::new_ids::id_after;
 use rules::permissions::roles::check_administrator;
 use std::collections::BTreeSet;
 
@@ -40,14 +41,15 @@ impl SerializedCommand for CreateFolder {
         let directory = &context.directory;
         check_may(directory, self.by)?;
         let name = check_folder_name(&self.name, names(directory, None))?.to_owned();
-        let id = directory.folders().map(|folder| folder.id).max().unwrap_or_default().next();
+        let last = directory.folders().map(|folder| folder.id).max().unwrap_or_default();
+        let id = FolderId(id_after(last.0, "channel folders")?);
         let last = directory.folders().map(|folder| folder.order).max();
         let folder = ChannelFolder {
             id,
             name,
             description: self.description.text,
             rendered_description: self.description.html,
-            order: last.map_or(0, |last| last + 1),
+            order: last.map_or(0, |last| last.saturating_add(1)),
             created: context.now,
             creator: self.by,
             is_archived: false,

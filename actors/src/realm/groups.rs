@@ -7,6 +7,7 @@ use rules::groups::{
     GroupRequest, GroupUpdate, MembersChange, MembersRequest, access_group_to_deactivate, apply_group_change,
     check_group_update, check_members_change, check_new_group, check_subgroups_change,
 };
+use rules::new_ids::id_after;
 use std::sync::Arc;
 
 /// The requester's current record: the account may have been deactivated since the request arrived.
@@ -27,7 +28,8 @@ impl SerializedCommand for CreateGroup {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(GroupId, Vec<Fact>), DomainError> {
         let directory = &context.directory;
         let plan = check_new_group(directory, requester(directory, self.by)?, &self.request)?;
-        let id = directory.groups().map(|group| group.id).max().unwrap_or_default().next();
+        let last = directory.groups().map(|group| group.id).max().unwrap_or_default();
+        let id = GroupId(id_after(last.0, "user groups")?);
         let group = UserGroup {
             creator: Some(self.by),
             created: Some(context.now),

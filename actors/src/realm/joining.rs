@@ -42,7 +42,7 @@ impl SerializedCommand for CreateUser {
         }
         let gets_defaults = new.bot.is_none() && new.role != Role::Guest;
         let channels = first_channels(&frame.directory, &new.channels, gets_defaults);
-        let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now);
+        let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now)?;
         frame.extend(facts);
         if new.bot.is_none() {
             let superseded = superseded_invitations(&frame.context.directory, &new.email, None);
@@ -86,7 +86,7 @@ impl SerializedCommand for AcceptInvitation {
         let (named, with_defaults) =
             (invitation.channels.iter().chain(&chosen), invitation.includes_default_channels);
         let channels = first_channels(&frame.directory, named, with_defaults);
-        let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now);
+        let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now)?;
         frame.extend(facts);
         for id in &invitation.groups {
             if frame.directory.group(*id).is_some_and(|group| !group.is_deactivated) {
@@ -163,9 +163,9 @@ pub(super) fn account(
     channels: &[ChannelId],
     ids: &mut Sequencer,
     now: Timestamp,
-) -> (User, Vec<Fact>) {
+) -> Result<(User, Vec<Fact>), DomainError> {
     let last = ids.last_message();
-    let mut user = new_user(ids.take_user(), new, now);
+    let mut user = new_user(ids.take_user()?, new, now);
     if !user.is_bot() {
         user.settings = rules::settings::starting_settings(directory.realm());
     }
@@ -177,7 +177,7 @@ pub(super) fn account(
         let (channel, by) = (*channel, user.id);
         facts.push(Fact::Subscription(SubscriptionFact::Added { channel, subscribers, by }));
     }
-    (user, facts)
+    Ok((user, facts))
 }
 
 /// The record of a new user.

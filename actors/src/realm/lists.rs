@@ -10,6 +10,7 @@ use model::{
 use rules::RuleError;
 use rules::addresses::{DomainRequest, check_domain_request};
 use rules::linkifiers::{check_linkifier_order, check_linkifier_update, check_new_linkifier, find_linkifier};
+use rules::new_ids::id_after;
 use rules::permissions::roles::check_administrator;
 use rules::playgrounds::{check_new_playground, find_playground};
 use rules::settings::realm_bool;
@@ -83,6 +84,7 @@ impl SerializedCommand for ChangeLinkifiers {
         match self.change {
             LinkifiersChange::Add { pattern, url_template } => {
                 let record = check_new_linkifier(before, &pattern, &url_template)?;
+                id_after(after.last_id, "linkifiers")?;
                 added = after.next_id();
                 after.items.push(LinkifierRecord { id: added, ..record });
             }
@@ -129,6 +131,7 @@ impl SerializedCommand for ChangePlaygrounds {
         match self.change {
             PlaygroundsChange::Add { name, language, url_template } => {
                 let record = check_new_playground(&all, &name, &language, &url_template)?;
+                id_after(all.last_id, "playgrounds")?;
                 added = all.next_id();
                 all.items.push(Playground { id: added, ..record });
             }

@@ -9,6 +9,7 @@ use model::{Directory, Fact, User, UserId};
 use rules::RuleError;
 use rules::avatar::check_avatar_change;
 use rules::custom_emoji::{check_emoji_name, check_emoji_override, check_emoji_removal, check_new_emoji};
+use rules::new_ids::id_after;
 use rules::permissions::roles::check_administrator;
 
 fn decided(fact: PictureFact) -> Vec<Fact> {
@@ -92,7 +93,7 @@ impl SerializedChange for AddEmoji {
         check_new_emoji(directory, author, &name)?;
         check_emoji_override(directory, author, &name)?;
         let EmojiFiles { file, still } = self.files;
-        let id = directory.last_realm_emoji() + 1;
+        let id = id_after(directory.last_realm_emoji(), "custom emoji")?;
         let author = Some(author.id);
         let emoji = RealmEmoji { id, name, file, still, author, is_deactivated: false };
         Ok(decided(PictureFact::EmojiSet(emoji)))

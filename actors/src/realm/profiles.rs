@@ -7,6 +7,7 @@ use model::{
     Directory, Fact, ProfileField, ProfileFieldId, ProfileFields, ProfileValue, RealmFact, User, UserFact,
     UserId,
 };
+use rules::new_ids::id_after;
 use rules::permissions::roles::check_administrator;
 use rules::profile_fields::{
     FieldRequest, ProfileEntry, check_entries, check_field_order, check_field_update, check_new_field,
@@ -38,8 +39,8 @@ impl SerializedCommand for CreateProfileField {
         let mut fields = fields_for(&context.directory, self.by)?;
         let field = check_new_field(&fields.list, self.kind, &self.request)?;
         let last_order = fields.list.iter().map(|field| field.order).max().unwrap_or_default();
-        fields.last = fields.last.next();
-        fields.list.push(ProfileField { id: fields.last, order: last_order + 1, ..field });
+        fields.last = ProfileFieldId(id_after(fields.last.0, "custom profile fields")?);
+        fields.list.push(ProfileField { id: fields.last, order: last_order.saturating_add(1), ..field });
         Ok((fields.last, vec![changed(fields)]))
     }
 }

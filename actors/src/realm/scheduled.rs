@@ -8,6 +8,7 @@ use model::{
 };
 use rules::bot_notices::not_sent_text;
 use rules::error::{RuleError, TextError};
+use rules::new_ids::id_after;
 use rules::saved_texts::check_room;
 use rules::scheduling::{SCHEDULED_MAX, check_due};
 use std::sync::Arc;
@@ -30,7 +31,10 @@ impl SerializedCommand for ScheduleMessage {
         let directory = &context.directory;
         requester(directory, self.user)?;
         check_due(self.message.due, context.now)?;
-        let id = ScheduledMessageId(directory.last_text_id(TextKind::ScheduledMessage) + 1);
+        let id = ScheduledMessageId(id_after(
+            directory.last_text_id(TextKind::ScheduledMessage),
+            "scheduled messages",
+        )?);
         check_scheduled(directory, self.user, id, &self.message)?;
         Ok((id, vec![set(self.user, id, true, self.message)]))
     }

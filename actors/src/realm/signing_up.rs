@@ -72,7 +72,7 @@ impl SerializedCommand for SignUp {
         let chosen = groups.filter(|group| self.default_groups.contains(&group.id));
         let chosen: Vec<ChannelId> = chosen.flat_map(|group| group.channels.iter().copied()).collect();
         let channels = first_channels(&frame.directory, &chosen, true);
-        let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now);
+        let (user, facts) = account(&frame.directory, &new, &channels, &mut frame.context.ids, now)?;
         frame.extend(facts);
         let superseded = superseded_invitations(&frame.context.directory, &new.email, None);
         frame.extend(revoked(superseded));

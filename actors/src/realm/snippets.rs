@@ -4,6 +4,7 @@ use super::serialized::{DecisionContext, SerializedCommand};
 use crate::error::DomainError;
 use model::{Directory, Fact, PersonalFact, SavedSnippet, SavedSnippetId, TextKind, UserId};
 use rules::error::{RuleError, TextError};
+use rules::new_ids::id_after;
 use rules::saved_texts::{SNIPPETS_MAX, check_room, parse_snippet_content, parse_snippet_title};
 
 /// Save a snippet.
@@ -23,7 +24,7 @@ impl SerializedCommand for CreateSnippet {
         let title = parse_snippet_title(&self.title)?.to_owned();
         let content = parse_snippet_content(&self.content)?.to_owned();
         let directory = &context.directory;
-        let id = SavedSnippetId(directory.last_text_id(TextKind::SavedSnippet) + 1);
+        let id = SavedSnippetId(id_after(directory.last_text_id(TextKind::SavedSnippet), "saved snippets")?);
         let snippet = SavedSnippet { title, content, created: context.now };
         check_snippets(directory, self.user, id, &snippet)?;
         Ok((id, vec![set(self.user, id, true, Some(snippet))]))

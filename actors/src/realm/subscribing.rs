@@ -236,7 +236,7 @@ impl PendingSubscriptions {
         check_room(&frame.directory, creator, &plan, 1)?;
         let text = created_text(creator, plan.privacy, &description);
         let html = description_html(frame, creator, &description)?;
-        let ids = (frame.context.ids.take_channel(), frame.context.ids.take_recipient());
+        let ids = (frame.context.ids.take_channel()?, frame.context.ids.take_recipient()?);
         let channel = plan.channel(ids, creator, &name, (description, html), frame.context.now);
         let (id, has_readers) = (channel.id, !users.is_empty());
         frame.push(Fact::Channel(ChannelFact::Created(Box::new(channel.clone()))));

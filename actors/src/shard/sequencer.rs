@@ -1,7 +1,10 @@
 //! Allocates the ids of an organization. An id is used up only when the log accepted the frame that uses it,
 //! so that a refused command leaves no gap.
 
+use crate::DomainError;
 use model::{ChannelId, EventNumber, MessageId, RecipientId, Sequence, UserId};
+use rules::RuleError;
+use rules::new_ids::used_up;
 use storage::View;
 
 /// The next ids of one organization.
@@ -50,33 +53,63 @@ impl Sequencer {
     }
 
     /// Takes a message id. Fails with `Overloaded` when four billion messages have been sent.
-    pub fn take_message(&mut self) -> Result<MessageId, crate::DomainError> {
+    pub fn take_message(&mut self) -> Result<MessageId, DomainError> {
         if self.message.0 == u32::MAX {
-            return Err(crate::DomainError::Overloaded);
+            return Err(DomainError::Overloaded);
         }
         let id = self.message;
         self.message = id.next();
         Ok(id)
     }
 
-    /// Takes a user id.
-    pub fn take_user(&mut self) -> UserId {
+    /// Takes a user id. Fails when all are used up.
+    pub fn take_user(&mut self) -> Result<UserId, DomainError> {
         let id = self.user;
+        check_room(id.0, "users")?;
         self.user = id.next();
-        id
+        Ok(id)
     }
 
-    /// Takes a channel id.
-    pub fn take_channel(&mut self) -> ChannelId {
+    /// Takes a channel id. Fails when all are used up.
+    pub fn take_channel(&mut self) -> Result<ChannelId, DomainError> {
         let id = self.channel;
+        check_room(id.0, "channels")?;
         self.channel = id.next();
-        id
+        Ok(id)
     }
 
-    /// Takes an id for a set of recipients.
-    pub fn take_recipient(&mut self) -> RecipientId {
+    /// Takes an id for a set of recipients. Fails when all are used up.
+    pub fn take_recipient(&mut self) -> Result<RecipientId, DomainError> {
         let id = self.recipient;
+        check_room(id.0, "conversations")?;
         self.recipient = id.next();
-        id
+        Ok(id)
+    }
+}
+
+/// Fails for the last number: it may be in use, because numbers do not go on after it.
+fn check_room(next: u32, what: &'static str) -> Result<(), DomainError> {
+    if next == u32::MAX { Err(RuleError::from(used_up(what)).into()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_in_use_are_never_given_again() {
+        let mut ids = Sequencer {
+            sequence: Sequence(1),
+            event: EventNumber(1),
+            reserved: EventNumber(0),
+            message: MessageId(1),
+            user: UserId(u32::MAX - 1).next(),
+            channel: ChannelId(u32::MAX).next(),
+            recipient: RecipientId(u32::MAX - 1),
+        };
+        assert!(ids.take_user().is_err() && ids.take_channel().is_err());
+        assert_eq!(ids.take_recipient().ok(), Some(RecipientId(u32::MAX - 1)));
+        let refused = ids.take_recipient().map_err(|error| error.to_string());
+        assert_eq!(refused, Err("Too many conversations (maximum 4294967295).".to_owned()));
     }
 }

@@ -19,9 +19,9 @@ macro_rules! ids {
         }
 
         impl $name {
-            /// The id after this one.
+            /// The id after this one; the last one stays itself, so that none begins again at 0.
             pub fn next(self) -> Self {
-                Self(self.0 + 1)
+                Self(self.0.saturating_add(1))
             }
         }
     )*};

@@ -21,7 +21,7 @@ impl<T> Default for Listed<T> {
 impl<T> Listed<T> {
     /// Assigns the next id.
     pub fn next_id(&mut self) -> u32 {
-        self.last_id += 1;
+        self.last_id = self.last_id.saturating_add(1);
         self.last_id
     }
 }
