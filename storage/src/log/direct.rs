@@ -23,7 +23,10 @@ impl DirectWrites {
     /// Writes whole blocks and syncs them, as `fdatasync` does. False: nothing is known to be on disk, and the caller writes
     /// the same bytes through the page cache.
     pub(crate) fn write(&mut self, file: &File, offset: u64, bytes: &[u8]) -> io::Result<bool> {
-        if !is_aligned(bytes) || !self.is_usable(file) {
+        if !is_aligned(bytes) {
+            self.refuse(file);
+        }
+        if !self.is_usable(file) {
             return Ok(false);
         }
         loop {
@@ -164,10 +167,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = file(&folder);
         let mut direct = DirectWrites::default();
+        direct.write(&file, 8192, &group(1, 2)).unwrap();
         assert!(!direct.write(&file, 4096, &group(1, 2)[1..4097]).unwrap());
+        // The caller can write it: the file takes any bytes again.
+        file.write_all_at(&group(0, 2)[1..4097], 4096).unwrap();
         let mut content = [9; 4096];
         file.read_exact_at(&mut content, 4096).unwrap();
-        assert_eq!(content, [0; 4096]);
+        assert_eq!((content, direct), ([0; 4096], DirectWrites::Refused));
     }
 
     #[test]
