@@ -16,6 +16,7 @@ use model::{
     UserId,
 };
 use serde_json::Value;
+use std::collections::HashSet;
 
 /// The parameters, as sent.
 #[derive(Clone, Debug, Default)]
@@ -78,8 +79,8 @@ pub fn check_room(
 /// The number of channels that a person and their bots have created.
 fn created_by(directory: &Directory, creator: &User) -> usize {
     let account = creator.owner().unwrap_or(creator.id);
-    let is_own = |by: &UserId| *by == account || directory.bot_owner(*by) == Some(account);
-    directory.channels().filter(|channel| channel.creator.as_ref().is_some_and(is_own)).count()
+    let own: HashSet<UserId> = directory.bots_of(account).map(|bot| bot.id).chain([account]).collect();
+    directory.channels().filter(|channel| channel.creator.is_some_and(|by| own.contains(&by))).count()
 }
 
 impl ChannelOptions {

@@ -115,7 +115,7 @@ impl SerializedCommand for CreateChannel {
         let mut pending = PendingSubscriptions::new(self.by, self.options.announce, false);
         let channel = NewChannel { name, description: self.description, plan };
         pending.add_steps(Target::New(Box::new(channel)), users);
-        pending.decide(context)
+        pending.decide_frame(context)
     }
 }
 
@@ -141,7 +141,7 @@ impl SerializedCommand for AddSubscriptions {
             let channel = NewChannel { name: name.to_owned(), description, plan };
             pending.add_steps(Target::New(Box::new(channel)), colors.next(wanted.color.as_deref()));
         }
-        pending.decide(context)
+        pending.decide_frame(context)
     }
 }
 
@@ -168,8 +168,26 @@ impl PendingSubscriptions {
 impl SerializedCommand for PendingSubscriptions {
     type Outcome = Progress;
 
+    /// A later frame of a request: other requests may have used up the room since the one before.
+    fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Progress, Vec<Fact>), DomainError> {
+        let by = requester(&context.directory, self.by)?;
+        let mut plans = self.steps.iter().filter_map(|step| match &step.channel {
+            Target::New(new) => Some(&new.plan),
+            Target::Existing(_) | Target::LastCreated => None,
+        });
+        if let Some(plan) = plans.next() {
+            check_room(&context.directory, &by, plan, 1 + plans.count())?;
+        }
+        self.decide_frame(context)
+    }
+}
+
+impl PendingSubscriptions {
     /// The messages about a request are in the last of its frames; most have one.
-    fn decide(mut self, context: &mut DecisionContext<'_>) -> Result<(Progress, Vec<Fact>), DomainError> {
+    fn decide_frame(
+        mut self,
+        context: &mut DecisionContext<'_>,
+    ) -> Result<(Progress, Vec<Fact>), DomainError> {
         let by = requester(&context.directory, self.by)?;
         let mut frame = FrameDraft::new(context);
         let mut weight = 0;
@@ -199,9 +217,7 @@ impl SerializedCommand for PendingSubscriptions {
         }
         Ok((Progress::Done(self.added), frame.facts))
     }
-}
 
-impl PendingSubscriptions {
     fn subscribe(&mut self, frame: &mut FrameDraft<'_, '_>, id: ChannelId, users: Vec<(UserId, String)>) {
         let Some(name) = frame.directory.channel(id).map(|channel| channel.name.clone()) else { return };
         let last = frame.context.ids.last_message();
@@ -232,8 +248,6 @@ impl PendingSubscriptions {
         if frame.directory.channel_by_name(&name).is_some() {
             return Err(RuleError::ChannelAlreadyExists { name }.into());
         }
-        // Other requests may have used up the room since the first frame of this one.
-        check_room(&frame.directory, creator, &plan, 1)?;
         let text = created_text(creator, plan.privacy, &description);
         let html = description_html(frame, creator, &description)?;
         let ids = (frame.context.ids.take_channel()?, frame.context.ids.take_recipient()?);

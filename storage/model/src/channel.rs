@@ -67,8 +67,8 @@ impl ChannelPermissions {
         }
     }
 
-    /// Number of users and groups that all values list.
-    pub fn listed_count(&self) -> usize {
+    /// The values of all permissions.
+    pub fn values(&self) -> [&GroupSetting; 10] {
         let Self {
             add_subscribers,
             administer_channel,
@@ -81,10 +81,23 @@ impl ChannelPermissions {
             send_message,
             subscribe,
         } = self;
-        let first = [add_subscribers, administer_channel, delete_any_message, delete_own_message, subscribe];
-        let moves = [move_messages_out_of_channel, move_messages_within_channel];
-        let others = [remove_subscribers, resolve_topics, send_message];
-        first.into_iter().chain(moves).chain(others).map(GroupSetting::listed_count).sum()
+        [
+            add_subscribers,
+            administer_channel,
+            delete_any_message,
+            delete_own_message,
+            move_messages_out_of_channel,
+            move_messages_within_channel,
+            remove_subscribers,
+            resolve_topics,
+            send_message,
+            subscribe,
+        ]
+    }
+
+    /// Number of users and groups that all values list.
+    pub fn listed_count(&self) -> usize {
+        self.values().into_iter().map(GroupSetting::listed_count).sum()
     }
 }
 

@@ -121,13 +121,15 @@ impl GroupPermissions {
         }
     }
 
-    /// Number of users and groups that all values list.
-    pub fn listed_count(&self) -> usize {
+    /// The values of all permissions.
+    pub fn values(&self) -> [&GroupSetting; 6] {
         let Self { add_members, join, leave, manage, mention, remove_members } = self;
         [add_members, join, leave, manage, mention, remove_members]
-            .map(GroupSetting::listed_count)
-            .iter()
-            .sum()
+    }
+
+    /// Number of users and groups that all values list.
+    pub fn listed_count(&self) -> usize {
+        self.values().into_iter().map(GroupSetting::listed_count).sum()
     }
 }
 

@@ -231,27 +231,11 @@ fn holder_bytes(holders: &GroupSetting) -> usize {
 }
 
 fn channel_permission_bytes(permissions: &ChannelPermissions) -> usize {
-    let ChannelPermissions {
-        add_subscribers,
-        administer_channel,
-        delete_any_message,
-        delete_own_message,
-        move_messages_out_of_channel,
-        move_messages_within_channel,
-        remove_subscribers,
-        resolve_topics,
-        send_message,
-        subscribe,
-    } = permissions;
-    let own = [delete_any_message, delete_own_message, send_message, subscribe];
-    let management = [add_subscribers, administer_channel, remove_subscribers, resolve_topics];
-    let moves = [move_messages_out_of_channel, move_messages_within_channel];
-    own.into_iter().chain(management).chain(moves).map(holder_bytes).sum()
+    permissions.values().into_iter().map(holder_bytes).sum()
 }
 
 fn group_permission_bytes(permissions: &GroupPermissions) -> usize {
-    let GroupPermissions { add_members, join, leave, manage, mention, remove_members } = permissions;
-    [add_members, join, leave, manage, mention, remove_members].into_iter().map(holder_bytes).sum()
+    permissions.values().into_iter().map(holder_bytes).sum()
 }
 
 fn linkifier_bytes(linkifier: &LinkifierRecord) -> usize {
