@@ -124,9 +124,8 @@ pub fn cut_before(
         compact::shorten(folder, number, offset)?;
         return Ok(found);
     }
-    let segment = Segment::open(folder, number, true, Faults::default())?;
+    let mut segment = Segment::open(folder, number, true, Faults::default())?;
     let zeros = vec![0; (segment.written_end(offset)? - offset) as usize];
-    let zeroed = segment.write(offset, &zeros).and_then(|()| segment.sync());
-    zeroed.map_err(|error| LogError::io("cut", segment.path(), error))?;
+    segment.commit(offset, &zeros, true).map_err(|error| LogError::io("cut", segment.path(), error))?;
     Ok(found)
 }

@@ -13,27 +13,24 @@ use super::segment::{Faults, Segment};
 /// Rewriting guards against a disk error before the restart: after a failed sync the page cache may hold, as clean, a
 /// group that is not on disk. Writing the same bytes again makes the next sync report their real state.
 pub(crate) fn repair(folder: &Path, scan: &Scan, sync: bool, faults: &Faults) -> Result<(), LogError> {
-    let change = |segment: &Segment, offset: u64, bytes: &[u8]| {
-        segment
-            .write(offset, bytes)
-            .and_then(|()| if sync { segment.sync() } else { Ok(()) })
-            .map_err(|error| LogError::io("repair", segment.path(), error))
+    let change = |segment: &mut Segment, offset: u64, bytes: &[u8]| {
+        segment.commit(offset, bytes, sync).map_err(|error| LogError::io("repair", segment.path(), error))
     };
     // Archives were read back from the disk before they got their name.
     let is_segment = |number| matches!(Part::open(folder, number), Ok(Part::Segment(_)));
     if let Some(last) = scan.last_group.filter(|last| sync && is_segment(last.segment)) {
-        let segment = Segment::open(folder, last.segment, true, faults.clone())?;
+        let mut segment = Segment::open(folder, last.segment, true, faults.clone())?;
         let bytes = segment.read(last.offset, last.end - last.offset)?;
-        change(&segment, last.offset, &bytes)?;
+        change(&mut segment, last.offset, &bytes)?;
     }
     if let Some((number, end)) = scan.cut {
         for later in part::list(folder)?.into_iter().rev().filter(|later| *later > number) {
             part::remove(folder, later, sync)?;
         }
         if is_segment(number) {
-            let segment = Segment::open(folder, number, true, faults.clone())?;
+            let mut segment = Segment::open(folder, number, true, faults.clone())?;
             let written_end = segment.written_end(end)?;
-            change(&segment, end, &vec![0; (written_end - end) as usize])?;
+            change(&mut segment, end, &vec![0; (written_end - end) as usize])?;
         }
     }
     if let Some(torn) = scan.torn_tail {
@@ -41,8 +38,8 @@ pub(crate) fn repair(folder: &Path, scan: &Scan, sync: bool, faults: &Faults) ->
             segment = %codec::file_name(torn.segment), offset = torn.offset, bytes = torn.bytes,
             "discarding an incomplete last write of the journal; it was never acknowledged"
         );
-        let segment = Segment::open(folder, torn.segment, true, faults.clone())?;
-        change(&segment, torn.offset, &vec![0; torn.bytes as usize])?;
+        let mut segment = Segment::open(folder, torn.segment, true, faults.clone())?;
+        change(&mut segment, torn.offset, &vec![0; torn.bytes as usize])?;
     }
     Ok(())
 }

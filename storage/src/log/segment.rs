@@ -184,26 +184,19 @@ impl Segment {
         Ok(end)
     }
 
-    /// Writes whole blocks at `offset` and, with `sync`, syncs them: bypassing the page cache where the file system permits.
-    pub(crate) fn commit(&mut self, offset: u64, blocks: &[u8], sync: bool) -> io::Result<()> {
+    /// Writes at `offset` and, with `sync`, syncs (`fdatasync`): whole aligned blocks bypass the page cache where the file system
+    /// permits.
+    pub(crate) fn commit(&mut self, offset: u64, bytes: &[u8], sync: bool) -> io::Result<()> {
         self.faults.before(Operation::Write)?;
-        if sync && self.direct.write(&self.file, offset, blocks)? {
+        if sync && self.direct.write(&self.file, offset, bytes)? {
             return self.faults.before(Operation::Sync);
         }
-        self.file.write_all_at(blocks, offset)?;
-        if sync { self.sync() } else { Ok(()) }
-    }
-
-    /// Writes whole blocks at `offset`.
-    pub(crate) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.faults.before(Operation::Write)?;
-        self.file.write_all_at(bytes, offset)
-    }
-
-    /// Syncs everything written (`fdatasync`).
-    pub(crate) fn sync(&self) -> io::Result<()> {
-        self.faults.before(Operation::Sync)?;
-        self.file.sync_data()
+        self.file.write_all_at(bytes, offset)?;
+        if sync {
+            self.faults.before(Operation::Sync)?;
+            self.file.sync_data()?;
+        }
+        Ok(())
     }
 
     /// Reads the groups before `end` from the disk, not from the page cache, and checks them: after a failed write the two
