@@ -414,7 +414,7 @@ fn open_segments(
     let Some(first) = scan.segments.front() else {
         let bytes = options.first_segment_bytes.max(2 * BLOCK_BYTES).next_multiple_of(BLOCK_BYTES);
         let header = SegmentHeader { journal: segment_pool.journal, number: 1, bytes, previous_end: 0 };
-        let active = Segment::create(folder, header, segment_pool.sync, segment_pool.faults.clone())?;
+        let active = Segment::create(folder, header, segment_pool.sync, None, segment_pool.faults.clone())?;
         if let Some(parent) = folder.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             // The folder itself may be new.
             segment::sync_folder(parent, segment_pool.sync)?;

@@ -19,6 +19,7 @@ mod index;
 mod journal;
 #[cfg(any(test, feature = "memory-log"))]
 mod memory;
+mod pace;
 mod part;
 mod positions;
 mod prefix;

@@ -5,6 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::codec::{
     self, BLOCK_BYTES, GROUP_END, GROUP_HEADER_BYTES, GroupHeader, HeaderFault, SEGMENT_SUFFIX,
@@ -12,6 +13,7 @@ use super::codec::{
 };
 use super::direct::DirectWrites;
 use super::error::{Damage, LogError};
+use super::pace::Pace;
 
 pub(crate) const UNFINISHED_SUFFIX: &str = ".new";
 static ZEROS: [u8; 64 * 1024] = [0; 64 * 1024];
@@ -75,11 +77,13 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// Creates a segment. With `sync`, its zeros, its size and its name are on disk when this returns: a commit to it then
-    /// only overwrites blocks, which needs no journal commit of the file system. Without, it is sparse.
+    /// only overwrites blocks, which needs no journal commit of the file system. Without, it is sparse. With a pace, the disk is
+    /// left to others most of the time.
     pub(crate) fn create(
         folder: &Path,
         header: SegmentHeader,
         sync: bool,
+        pace: Option<&Pace>,
         faults: Faults,
     ) -> Result<Self, LogError> {
         let path = folder.join(file_name(header.number));
@@ -94,7 +98,7 @@ impl Segment {
             .mode(0o600)
             .open(&unfinished)
             .map_err(|error| LogError::io("create", &unfinished, error))?;
-        if let Err(error) = fill(&file, &header, sync) {
+        if let Err(error) = fill(&file, &header, sync, pace) {
             // Most likely the disk is full: free the space. If removing fails, the next start removes it.
             let _ = fs::remove_file(&unfinished);
             return Err(LogError::io("fill", &unfinished, error));
@@ -229,13 +233,14 @@ pub(crate) fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(ZEROS.len()).all(|chunk| chunk == &ZEROS[..chunk.len()])
 }
 
-fn fill(file: &File, header: &SegmentHeader, sync: bool) -> io::Result<()> {
+fn fill(file: &File, header: &SegmentHeader, sync: bool, pace: Option<&Pace>) -> io::Result<()> {
     if !sync {
         file.set_len(header.bytes)?;
         return file.write_all_at(&header.encode(), 0);
     }
     let mut at = 0;
     let mut synced = 0;
+    let mut since = Instant::now();
     while at < header.bytes {
         let count = (ZEROS.len() as u64).min(header.bytes - at);
         file.write_all_at(&ZEROS[..count as usize], at)?;
@@ -243,6 +248,10 @@ fn fill(file: &File, header: &SegmentHeader, sync: bool) -> io::Result<()> {
         if at - synced >= FILL_SYNC_BYTES {
             file.sync_data()?;
             synced = at;
+            if let Some(pace) = pace {
+                pace.pause(since.elapsed());
+            }
+            since = Instant::now();
         }
     }
     file.write_all_at(&header.encode(), 0)?;

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use super::codec::{BLOCK_BYTES, SegmentHeader};
 use super::error::LogError;
+use super::pace::Pace;
 use super::part;
 use super::segment::{Faults, Segment};
 use crate::disk;
@@ -17,6 +19,16 @@ const FREE_SHARE: u64 = 8;
 const SEGMENT_BYTES_MIN: u64 = 256 * 1024;
 /// Files that are open while a segment is created: its own, and the folder to sync it.
 const FILES_OF_CREATION: usize = 2;
+
+/// A segment is created with pauses of so many times the work: zeros that are written at full speed make commits meanwhile wait
+/// for some milliseconds. At the highest rate of sends a segment lasts several times as long as that takes.
+const PAUSES: u32 = 5;
+
+/// A segment that a thread creates in advance.
+pub(crate) struct Creation {
+    thread: JoinHandle<Result<Segment, LogError>>,
+    pace: Arc<Pace>,
+}
 
 /// New segments that were created in advance.
 pub(crate) struct SegmentPool {
@@ -31,7 +43,7 @@ pub(crate) struct SegmentPool {
     pub next_number: u64,
     /// Segments without a group, in order.
     pub spares: VecDeque<Segment>,
-    pub in_creation: Option<JoinHandle<Result<Segment, LogError>>>,
+    pub in_creation: Option<Creation>,
     /// Open files in reserve: closed to create a segment when the process may open no more.
     pub reserve: Vec<File>,
 }
@@ -49,13 +61,15 @@ impl SegmentPool {
         }
         let header = self.header(self.usual_bytes(), 0);
         let (folder, sync, faults) = (self.folder.clone(), self.sync, self.faults.clone());
-        let in_creation = thread::Builder::new()
-            .name("journal-spare".to_owned())
-            .spawn(move || Segment::create(&folder, header, sync, faults));
+        let pace = Arc::new(Pace::new(PAUSES));
+        let thread = thread::Builder::new().name("journal-spare".to_owned()).spawn({
+            let pace = Arc::clone(&pace);
+            move || Segment::create(&folder, header, sync, Some(&pace), faults)
+        });
         // Without a thread the segment is created when it is needed.
-        if let Ok(in_creation) = in_creation {
+        if let Ok(thread) = thread {
             self.next_number += 1;
-            self.in_creation = Some(in_creation);
+            self.in_creation = Some(Creation { thread, pace });
         }
     }
 
@@ -98,7 +112,7 @@ impl SegmentPool {
 
     fn create_sized(&mut self, bytes: u64, previous_end: u64) -> Result<Segment, LogError> {
         let header = self.header(bytes, previous_end);
-        let create = || Segment::create(&self.folder, header, self.sync, self.faults.clone());
+        let create = || Segment::create(&self.folder, header, self.sync, None, self.faults.clone());
         let created = match create() {
             Err(error) if error.is_out_of_files() => {
                 self.reserve.clear();
@@ -132,7 +146,8 @@ impl SegmentPool {
         let Some(in_creation) = self.in_creation.take() else {
             return;
         };
-        match in_creation.join() {
+        in_creation.pace.hurry();
+        match in_creation.thread.join() {
             Ok(Ok(segment)) => self.spares.push_back(segment),
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a journal segment could not be prepared in advance");
