@@ -42,7 +42,7 @@ impl ChannelTable {
         summaries: &[ChannelSummary],
         uncached: &UncachedBytes,
     ) -> EncodedChannels {
-        let known = known.filter(|table| table.directory.has_same_groups_as(directory));
+        let known = known.filter(|table| table.directory.shows_permissions_as(directory));
         if let Some(table) = &known
             && let Some(places) = table.places(summaries)
         {
@@ -53,7 +53,8 @@ impl ChannelTable {
         EncodedChannels { table, places }
     }
 
-    /// Encodes channels (by id). Those that `known`, of the same groups, has are copied; it may have further ones, which stay.
+    /// Encodes channels (by id). Those that `known` has are copied, if it shows permissions alike; it may have further ones, which
+    /// stay.
     fn new(
         directory: &Directory,
         summaries: &[ChannelSummary],
@@ -164,7 +165,7 @@ impl EncodedChannels {
     }
 }
 
-/// Whether two summaries are encoded alike, given the same groups.
+/// Whether two summaries are encoded alike, given that permissions are.
 fn is_same(known: &ChannelSummary, summary: &ChannelSummary) -> bool {
     Arc::ptr_eq(&known.channel, &summary.channel)
         && known.first_message == summary.first_message

@@ -121,8 +121,15 @@ fn channels_are_encoded_again_when_they_read_otherwise() {
     shown(&directory, Some(MessageId(7)));
     let mut renamed = model::Channel::clone(directory.channel(VERONA).unwrap());
     renamed.name = "Padua".into();
+    renamed.permissions.administer_channel = model::GroupSetting::only(UserId(31));
     directory.put_channel(renamed);
-    shown(&directory, Some(MessageId(7)));
+    let before = shown(&directory, Some(MessageId(7)));
+    // Deactivated users are not in the values of permissions.
+    for is_active in [false, true] {
+        directory.put_user(User { is_active, ..User::clone(directory.user(UserId(31)).unwrap()) });
+        let after = shown(&directory, Some(MessageId(7)));
+        assert_eq!(after == before, is_active);
+    }
 
     let subscribers = |directory: &Directory| {
         let list = shared.channels(directory).subscribers(VERONA);

@@ -60,6 +60,7 @@ pub struct Roots {
     users_by_name: HashMap<String, OrdSet<UserId>>,
     bots: OrdSet<UserId>,
     guests: OrdSet<UserId>,
+    deactivated_users: OrdSet<UserId>,
     channels: OrdMap<ChannelId, Arc<Channel>>,
     channels_by_name: HashMap<String, ChannelId>,
     groups: OrdMap<GroupId, Arc<UserGroup>>,
@@ -234,6 +235,7 @@ impl Directory {
         self.push.note_user(&user);
         list(&mut self.bots, id, user.is_bot());
         list(&mut self.guests, id, user.is_guest());
+        list(&mut self.deactivated_users, id, !user.is_active);
         self.users.insert(id, Arc::new(user));
     }
 

@@ -43,6 +43,12 @@ impl Directory {
             && self.group_members.ptr_eq(&other.group_members)
     }
 
+    /// Whether both show the values of all permissions alike: by the same groups, and without the same deactivated users. False for
+    /// equal but separate copies.
+    pub fn shows_permissions_as(&self, other: &Self) -> bool {
+        self.has_same_groups_as(other) && self.deactivated_users.ptr_eq(&other.deactivated_users)
+    }
+
     /// Whether both share users, avatars, profile fields, groups and the organization's record. False for equal but
     /// separate copies.
     pub fn has_same_people_as(&self, other: &Self) -> bool {
