@@ -1,7 +1,7 @@
 //! Queues that are rebuilt after a restart: the events then lead clients to the state that they would have without it.
 
 use super::apply::State;
-use super::verify::{compare, modern, plain};
+use super::verify::{Seen, compare, modern, plain};
 use crate::api::bots::make;
 use crate::support::{Channel, Param, Params, TestServer, TestUser};
 use reqwest::Method;
@@ -79,19 +79,18 @@ async fn changes(t: &TestServer, world: &World) {
     iago.call(Method::PATCH, "/realm", &[("digest_weekday", &3)]).ok().await;
 }
 
-#[tokio::test]
-async fn events_from_before_restart_are_delivered() {
-    let t = TestServer::start().await;
-    let world = world(&t).await;
+/// Runs `act` while all observers have two queues, restarts the server, and returns the events that each observer's modern
+/// queue then has. For each queue, its state with all events applied must equal the state of a new registration.
+async fn verify_after_restart(t: TestServer, observers: &[&str], act: impl AsyncFnOnce(&TestServer)) -> Seen {
     let mut queues = Vec::new();
-    for name in ALL {
+    for name in observers {
         let person = t.user(name);
-        queues.push((name, true, modern(&person).await));
-        queues.push((name, false, plain(&person).await));
+        queues.push((*name, true, modern(&person).await));
+        queues.push((*name, false, plain(&person).await));
     }
-    changes(&t, &world).await;
-    let folder = t.stop().await;
-    let t = TestServer::builder().on(folder).start().await;
+    act(&t).await;
+    let t = TestServer::builder().on(t.stop().await).start().await;
+    let mut seen = Seen::new();
     for (name, is_modern, mut queue) in queues {
         queue.person = t.user(name);
         let now = if is_modern { modern(&queue.person).await } else { plain(&queue.person).await };
@@ -103,7 +102,18 @@ async fn events_from_before_restart_are_delivered() {
         // The server has another address now.
         state.unknowable.extend(["realm_url", "realm_uri", "server_emoji_data_url", "server_generation"]);
         compare(name, is_modern, state, State::new(now.state, queue.person.id), &events);
+        if is_modern {
+            seen.insert(name.to_owned(), events);
+        }
     }
+    seen
+}
+
+#[tokio::test]
+async fn events_from_before_restart_are_delivered() {
+    let t = TestServer::start().await;
+    let world = world(&t).await;
+    verify_after_restart(t, &ALL, async |t| changes(t, &world).await).await;
 }
 
 #[tokio::test]
@@ -261,5 +271,92 @@ async fn people_after_restart_are_those_that_a_guest_sees() {
     assert_eq!(people, [(&json!("remove"), &json!(hamlet.id))], "{received:#?}");
     for hidden in ["gone tomorrow", "The Prince"] {
         assert!(!received.iter().any(|event| event.contains(hidden)), "{hidden}: {received:#?}");
+    }
+}
+
+/// An event about several channels keeps those that its recipient still sees.
+#[tokio::test]
+async fn channels_after_restart_are_those_that_are_still_seen() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, polonius] = t.users(["desdemona", "iago", "polonius"]);
+    let mut channels = Vec::new();
+    for name in ["one", "two", "three"] {
+        channels.push(iago.create_channel(name).await);
+    }
+    let seen = verify_after_restart(t, &["polonius"], async |_| {
+        // All public channels become visible in one event.
+        desdemona.patch(&format!("/users/{}", polonius.id), &[("role", &400)]).ok().await;
+        change(&iago, &channels[0], &[("is_private", &true)]).await;
+    })
+    .await;
+    let created: Vec<&Value> = seen["polonius"].iter().filter(|event| event["op"] == "create").collect();
+    let created = json!(created).to_string();
+    assert!(
+        created.contains("\"two\"") && created.contains("\"three\"") && !created.contains("\"one\""),
+        "{created}"
+    );
+}
+
+#[tokio::test]
+async fn default_channels_after_restart_are_those_of_now() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, polonius] = t.users(["desdemona", "iago", "polonius"]);
+    let [kept, removed] = [iago.create_channel("kept").await, iago.create_channel("removed").await];
+    for channel in [&kept, &removed] {
+        iago.post("/default_streams", &[("stream_id", &channel.id)]).ok().await;
+    }
+    verify_after_restart(t, &["polonius", "hamlet"], async |_| {
+        // Its frame has the organization's record of before, with the list of that time.
+        desdemona.patch("/realm", &[("description", &"new")]).ok().await;
+        iago.delete("/default_streams", &[("stream_id", &removed.id)]).ok().await;
+        desdemona.patch(&format!("/users/{}", polonius.id), &[("role", &400)]).ok().await;
+    })
+    .await;
+}
+
+/// A restricted guest gets to know the other side of a conversation that began while the guest was away.
+#[tokio::test]
+async fn people_of_new_conversations_after_restart() {
+    let t = TestServer::start().await;
+    let [desdemona, othello, polonius] = t.users(["desdemona", "othello", "polonius"]);
+    let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
+    desdemona.patch("/realm", &[("can_access_all_users_group", &json!({"new": members}))]).ok().await;
+    let seen = verify_after_restart(t, &["polonius"], async |_| {
+        othello.send_direct(&[&polonius], "good day").await;
+    })
+    .await;
+    let kinds: Vec<&Value> = seen["polonius"].iter().map(|event| &event["type"]).collect();
+    assert_eq!(kinds, ["message", "realm_user"]);
+}
+
+/// Messages leave the place where a client has them, whatever happened after they were moved.
+#[tokio::test]
+async fn moved_messages_after_restart_leave_their_place() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, othello] = t.users(["desdemona", "iago", "othello"]);
+    let verona = iago.create_channel("Verona").with(&othello).await;
+    let [open, opened] = [iago.create_channel("open").await, iago.create_channel("opened").await];
+    let closed = iago.create_channel("closed").private().await;
+    let mut ids = Vec::new();
+    for topic in ["deleted", "moved back", "hidden", "seen", "hidden from guests"] {
+        ids.push(iago.send(&verona, topic, "text").await);
+    }
+    let seen = verify_after_restart(t, &["othello", "hamlet"], async |_| {
+        let to = async |id: u64, channel: &Channel| edit(&iago, id, &[("stream_id", &channel.id)]).await;
+        to(ids[0], &closed).await;
+        iago.delete(&format!("/messages/{}", ids[0]), &[]).ok().await;
+        to(ids[1], &closed).await;
+        to(ids[1], &verona).await;
+        to(ids[2], &opened).await;
+        change(&iago, &opened, &[("is_private", &true)]).await;
+        to(ids[3], &open).await;
+        to(ids[4], &open).await;
+        desdemona.patch(&format!("/users/{}", othello.id), &[("role", &600)]).ok().await;
+    })
+    .await;
+    let deleted: Vec<&Value> =
+        seen["othello"].iter().filter(|event| event["type"] == "delete_message").collect();
+    for id in [ids[0], ids[2], ids[4]] {
+        assert!(deleted.iter().any(|event| event["message_ids"] == json!([id])), "{id}: {deleted:?}");
     }
 }

@@ -90,6 +90,25 @@ async fn edit_events_reach_later_subscribers_with_shared_history() {
     assert_eq!(kinds(&seen, "polonius"), [] as [&str; 0]);
 }
 
+/// The target of a move is one that a later subscriber of protected history cannot read.
+#[tokio::test]
+async fn move_events_reach_those_who_have_other_messages_of_the_move() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let protected = hamlet.create_channel("protected").protected_history().with(&iago).await;
+    let target = hamlet.send(&protected, "old", "before").await;
+    hamlet.subscribe_others(&protected, &[&othello]).await;
+    let kept = hamlet.send(&protected, "old", "after").await;
+    let seen = verify(&t, &ALL, async {
+        edit(&hamlet, target, &[("topic", &"new"), ("propagate_mode", &"change_all")]).await;
+    })
+    .await;
+    assert_eq!(kinds(&seen, "othello"), ["update_message"]);
+    let event = &seen["othello"][0];
+    assert!(event["message_ids"].as_array().unwrap().contains(&json!(kept)), "{event}");
+    assert_eq!((&event["subject"], event.get("content")), (&json!("new"), None));
+}
+
 #[tokio::test]
 async fn move_topic_events() {
     let t = TestServer::start().await;

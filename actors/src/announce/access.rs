@@ -235,34 +235,43 @@ pub fn conversation_now(view: &View, id: MessageId, then: ConversationId) -> Opt
     }
 }
 
-/// What holders can no longer read of messages that are in another channel now, by the messages.
+/// What holders can no longer read of messages that were moved to another channel, by the messages.
+///
+/// In a replay also what they could read there, but cannot read now: they get no event of the move itself, so that only this
+/// one takes the messages from where their clients have them.
 pub fn lost_access(
     view: &View,
     after: &Directory,
     holders: &[Holder],
     ids: &RoaringBitmap,
-    channel: ChannelId,
+    (channel, is_replay): (ChannelId, bool),
 ) -> BTreeMap<Vec<MessageId>, Vec<UserId>> {
     let mut lost: BTreeMap<Vec<MessageId>, Vec<UserId>> = BTreeMap::new();
     let Some(record) = after.channel(channel) else { return lost };
-    // Messages that are deleted by now (in a replay) have an event of their own.
-    let existing = ids & &view.messages.all;
-    let all: Vec<MessageId> = existing.iter().map(MessageId).collect();
+    let places = if is_replay { split_by_channel(view, ids) } else { Vec::new() };
+    let deleted = ids - &view.messages.all;
+    // What the request itself deleted has an event of its own. What was deleted later has one for those who could read it then.
+    let moved = if is_replay { ids.clone() } else { ids - &deleted };
+    let all: Vec<MessageId> = moved.iter().map(MessageId).collect();
     let mut shut_out = Vec::new();
     for holder in holders {
         let Some(user) = after.user(holder.user) else { continue };
-        let kept = match history_of(after, user, record) {
-            Some(History::Whole) => continue,
+        let mut kept = match history_of(after, user, record) {
+            Some(History::Whole) if !is_replay => continue,
+            Some(History::Whole) => ids.clone(),
             Some(History::Delivered(_)) if after.is_subscribed(channel, user.id) => {
-                view.accessible_among(user.id, ids)
+                view.accessible_among(user.id, ids) | &deleted
             }
             _ => RoaringBitmap::new(),
         };
+        if is_replay {
+            kept &= readable_now(view, holder.user, channel, &places, &deleted);
+        }
         if holder.part.is_none() && kept.is_empty() {
             shut_out.push(user.id);
             continue;
         }
-        let had = holder.part.as_ref().map_or_else(|| existing.clone(), |part| part & &existing);
+        let had = holder.part.as_ref().map_or_else(|| moved.clone(), |part| part & &moved);
         let taken: Vec<MessageId> = (had - kept).iter().map(MessageId).collect();
         lost.entry(taken).or_default().push(user.id);
     }
@@ -270,6 +279,33 @@ pub fn lost_access(
     lost.retain(|messages, users| !messages.is_empty() && !users.is_empty());
     lost.values_mut().for_each(|users| users.sort_unstable());
     lost
+}
+
+/// Of messages that were moved to a channel, those that a user can read where they are now, and the deleted ones if the user
+/// can read the channel.
+fn readable_now(
+    view: &View,
+    user: UserId,
+    channel: ChannelId,
+    places: &[(ChannelId, RoaringBitmap)],
+    deleted: &RoaringBitmap,
+) -> RoaringBitmap {
+    let Some(user) = view.directory.user(user) else { return RoaringBitmap::new() };
+    let history = |channel: ChannelId| history_of(&view.directory, user, view.directory.channel(channel)?);
+    let mut found = RoaringBitmap::new();
+    for (place, ids) in places {
+        match history(*place) {
+            Some(History::Whole) => found |= ids,
+            Some(History::Delivered(_)) if view.directory.is_subscribed(*place, user.id) => {
+                found |= view.accessible_in_channel(user.id, *place, ids);
+            }
+            Some(History::Delivered(_)) | None => {}
+        }
+    }
+    if history(channel).is_some() {
+        found |= deleted;
+    }
+    found
 }
 
 /// Whether a user can read a message that is in `conversation`.

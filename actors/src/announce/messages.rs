@@ -96,7 +96,13 @@ fn lost_by_move(movement: &Movement, out: &mut Announcements<'_>) {
     let Some(arrival) = &movement.new_channel else { return };
     let holders = context.before.holders.get(&out.position).map(Vec::as_slice).unwrap_or_default();
     let ids: RoaringBitmap = movement.messages.iter().map(|id| id.0).collect();
-    let lost = access::lost_access(context.view, context.after, holders, &ids, arrival.channel);
+    let lost = access::lost_access(
+        context.view,
+        context.after,
+        holders,
+        &ids,
+        (arrival.channel, context.before.is_replay),
+    );
     let place = Some((movement.channel, movement.topic.clone()));
     out.each(
         lost.into_iter()
@@ -108,7 +114,7 @@ fn lost_by_move(movement: &Movement, out: &mut Announcements<'_>) {
 #[derive(Default)]
 struct Recipients {
     of_all: Vec<(UserId, Flags)>,
-    /// Only of the move: users who can no longer read the target, but still have other moved messages.
+    /// Only of the move: users who cannot read the target, but have other moved messages.
     of_move: Vec<(UserId, Flags)>,
 }
 
@@ -119,11 +125,16 @@ fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: Conversat
         (_, origin) => origin,
     };
     let (mut place, mut others) = (Some(sent_to), Vec::new());
+    if let (ConversationId::Channel(channel), Some(movement)) = (sent_to, &update.movement) {
+        let moved: RoaringBitmap = movement.messages.iter().map(|id| id.0).collect();
+        others = match context.before.is_replay {
+            true => access::split_by_channel(view, &moved),
+            false => vec![(channel, moved)],
+        };
+    }
     // In a replay other moves and deletions may have followed: access is decided by the current places.
     if let (ConversationId::Channel(channel), true) = (sent_to, context.before.is_replay) {
         place = access::channel_of(view, target, channel).map(ConversationId::Channel);
-        let moved = update.movement.iter().flat_map(|movement| movement.messages.iter());
-        others = access::split_by_channel(view, &moved.map(|id| id.0).collect());
     }
     // The request may have deleted the target itself, an obsolete notice: access stays as it was.
     let is_undone = !context.before.is_replay && !view.messages.all.contains(target.0);

@@ -17,7 +17,8 @@ pub struct PreImages {
     pub(super) directory: Option<Directory>,
     /// Who had the messages that a fact deletes or moves away, by the fact's position in the frame.
     pub(super) holders: HashMap<usize, Vec<Holder>>,
-    /// The recipients of a changed message, if they can still read it, by the fact's position in the frame.
+    /// The recipients of a changed message or of those moved with it, as far as they can still read them, by the fact's position
+    /// in the frame.
     pub(super) readers: HashMap<usize, Vec<UserId>>,
     /// The texts of edited messages, by the fact's position in the frame.
     pub(super) texts: HashMap<usize, Texts>,
@@ -122,8 +123,9 @@ impl PreImages {
     ) {
         let among = (listening, self.is_replay);
         let Some(conversation) = conversation_of(view, update) else { return };
-        let target = RoaringBitmap::from_iter([update.target.0]);
-        self.readers.insert(position, access::receivers(view, directory, conversation, &target, among));
+        let mut changed = RoaringBitmap::from_iter([update.target.0]);
+        changed.extend(update.movement.iter().flat_map(|movement| movement.messages.iter()).map(|id| id.0));
+        self.readers.insert(position, access::receivers(view, directory, conversation, &changed, among));
         if let Some(movement) = move_to_channel(update) {
             let ids = movement.messages.iter().map(|id| id.0).collect();
             self.holders.insert(position, access::holders(view, directory, conversation, &ids, among));

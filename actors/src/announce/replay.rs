@@ -40,7 +40,7 @@ impl Replay {
 
     /// Whether going back needs a fact.
     pub fn needs(fact: &Fact) -> bool {
-        changes_directory(fact) || matches!(fact, Fact::PreImages(_))
+        changes_directory(fact) || fact.directory_change().is_some() || matches!(fact, Fact::PreImages(_))
     }
 
     /// The events of the next frame; a reader may receive only what they may know now. `view` is the current one, which
@@ -88,6 +88,9 @@ fn record_before(directory: &Directory, fact: &Fact) -> Option<Fact> {
         Change::Folder(folder) => {
             Fact::Channel(ChannelFact::FolderChanged(boxed(directory.folder(folder.id)?)))
         }
+        Change::DefaultChannels(_) => {
+            Fact::Channel(ChannelFact::DefaultsChanged(directory.realm().default_channels.clone()))
+        }
         Change::Subscription { user, channel, .. } => {
             let subscription = boxed(directory.subscription(channel, user)?);
             Fact::Subscription(SubscriptionFact::Changed { user, channel, subscription })
@@ -130,7 +133,9 @@ fn redo(directory: &mut Directory, fact: &Fact) {
             users.iter().for_each(|user| change_subscription(directory, channel, *user, end));
         }
         Change::Picture(fact) => directory.put_picture(fact),
-        Change::User { is_new: true, .. } | Change::Activity { .. } | Change::Direct(_) => {}
+        Change::DefaultChannels(channels) => directory.put_default_channels(channels),
+        Change::Direct(direct) => directory.put_direct(direct.clone()),
+        Change::User { is_new: true, .. } | Change::Activity { .. } => {}
     }
 }
 
@@ -152,14 +157,15 @@ fn undo(directory: &mut Directory, fact: &Fact) {
             users.iter().for_each(|user| change_subscription(directory, channel, *user, resume));
         }
         Change::Picture(fact) => directory.undo_picture(fact),
+        Change::Direct(direct) => directory.remove_direct(direct.recipient),
         Change::Realm(_)
         | Change::User { .. }
         | Change::Group { .. }
         | Change::Channel { .. }
         | Change::Activity { .. }
+        | Change::DefaultChannels(_)
         | Change::Folder(_)
-        | Change::Subscription { .. }
-        | Change::Direct(_) => {}
+        | Change::Subscription { .. } => {}
     }
 }
 

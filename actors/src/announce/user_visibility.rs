@@ -76,6 +76,7 @@ impl<'f> Cause<'f> {
             DirectoryChange::Group { is_new: true, .. }
             | DirectoryChange::Channel { .. }
             | DirectoryChange::Activity { .. }
+            | DirectoryChange::DefaultChannels(_)
             | DirectoryChange::Folder(_)
             | DirectoryChange::Subscription { .. }
             | DirectoryChange::Picture(_) => return None,

@@ -234,6 +234,7 @@ impl ChannelState {
             | Change::Group { .. }
             | Change::Members { .. }
             | Change::Channel { .. }
+            | Change::DefaultChannels(_)
             | Change::Folder(_)
             | Change::Direct(_)
             | Change::Picture(_) => {}

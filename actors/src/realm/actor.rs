@@ -121,6 +121,7 @@ fn concerned_channel(fact: &Fact) -> Option<ChannelId> {
         | Change::Account { .. }
         | Change::Group { .. }
         | Change::Members { .. }
+        | Change::DefaultChannels(_)
         | Change::Folder(_)
         | Change::Subscription { .. }
         | Change::Direct(_)

@@ -10,7 +10,7 @@ use crate::draft::{ChannelDraft, DirectDraft, Draft};
 use crate::error::DomainError;
 use crate::markdown::RealmMarkdown;
 use model::fact::DirectoryChange as Change;
-use model::{ChannelFact, ChannelId, Directory, Fact, MessageId, Realm, User, UserId};
+use model::{ChannelId, Directory, Fact, MessageId, User, UserId};
 use rules::settings::realm_int;
 use std::sync::Arc;
 
@@ -31,10 +31,7 @@ impl<'c, 'r> FrameDraft<'c, 'r> {
 
     /// Adds a fact and applies it to the directory.
     pub fn push(&mut self, fact: Fact) {
-        if let Fact::Channel(ChannelFact::DefaultsChanged(channels)) = &fact {
-            let realm = Realm::clone(self.directory.realm());
-            self.directory.put_realm(Realm { default_channels: channels.clone(), ..realm });
-        } else if let Some(change) = fact.directory_change() {
+        if let Some(change) = fact.directory_change() {
             apply(&mut self.directory, change);
         }
         self.facts.push(fact);
@@ -133,7 +130,7 @@ pub(super) fn requester(directory: &Directory, user: UserId) -> Result<Arc<User>
     directory.user(user).cloned().ok_or(DomainError::InvalidApiKey)
 }
 
-/// Applies what later messages of the frame depend on: new users, channels, subscriptions and conversations.
+/// Applies what later facts of the frame depend on: new users, channels, subscriptions and conversations, and default channels.
 fn apply(directory: &mut Directory, change: Change<'_>) {
     match change {
         Change::User { user, is_new: true } => directory.put_user(user.clone()),
@@ -145,6 +142,7 @@ fn apply(directory: &mut Directory, change: Change<'_>) {
             }
         }
         Change::Direct(direct) => directory.put_direct(direct.clone()),
+        Change::DefaultChannels(channels) => directory.put_default_channels(channels),
         Change::User { is_new: false, .. }
         | Change::Channel { is_new: false, .. }
         | Change::Realm(_)

@@ -2,7 +2,7 @@
 
 use crate::announce;
 use model::event::{BotChange, UserChange};
-use model::{Audience, ChannelId, Directory, EventBody, User, UserId};
+use model::{Audience, Channel, ChannelId, Directory, Event, EventBody, User, UserId};
 use rules::avatar::{AvatarSize, public_avatar_url};
 use rules::permissions::channel::sees_channel;
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
@@ -34,7 +34,37 @@ fn update_settings(directory: &Directory, user: &mut Arc<User>) {
     }
 }
 
-/// Whether a user may still see the content of an event. Removals may always be seen. Who may see changes of messages is
+/// What a user may see of an event now: all of it, or only some of the channels that it is about; none if nothing.
+pub(super) fn visible_now(view: &View, user: &User, event: &Arc<Event>) -> Option<Arc<Event>> {
+    if !may_know(view, user, &event.body) {
+        return None;
+    }
+    let is_visible = |channel: &Channel| sees_channel(&view.directory, user, channel);
+    Some(match visible_part(&view.directory, &event.body, is_visible) {
+        Some(body) => Arc::new(Event { clients: event.clients, ..Event::new(event.number, body) }),
+        None => event.clone(),
+    })
+}
+
+/// An event about several channels with those alone that are visible; none if all are, and for other events.
+fn visible_part(
+    directory: &Directory,
+    body: &EventBody,
+    is_visible: impl Fn(&Channel) -> bool,
+) -> Option<EventBody> {
+    let is_visible = |id: ChannelId| directory.channel(id).is_some_and(|channel| is_visible(channel));
+    if let EventBody::ChannelsCreated(all) = body {
+        let kept: Vec<_> = all.iter().filter(|one| is_visible(one.channel.id)).cloned().collect();
+        return (kept.len() < all.len()).then(|| EventBody::ChannelsCreated(kept));
+    }
+    if let EventBody::SubscriptionsAdded(all) = body {
+        let kept: Vec<_> = all.iter().filter(|one| is_visible(one.summary.channel.id)).cloned().collect();
+        return (kept.len() < all.len()).then(|| EventBody::SubscriptionsAdded(kept));
+    }
+    None
+}
+
+/// Whether a user may still see the content of an event, or some of it. Removals may always be seen. Who may see changes of messages is
 /// decided with the state of now when the events are made.
 #[expect(clippy::too_many_lines, reason = "a table with each event")]
 pub(super) fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
@@ -45,8 +75,8 @@ pub(super) fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
     let keeps = |bot: UserId| directory.user(bot).is_some_and(|bot| announce::manages_bot(user, bot));
     match body {
         EventBody::Message { message, .. } => announce::can_read_now(view, user, message),
-        EventBody::ChannelsCreated(created) => created.iter().all(|one| sees(&one.channel.id)),
-        EventBody::SubscriptionsAdded(added) => added.iter().all(|one| sees(&one.summary.channel.id)),
+        EventBody::ChannelsCreated(created) => created.iter().any(|one| sees(&one.channel.id)),
+        EventBody::SubscriptionsAdded(added) => added.iter().any(|one| sees(&one.summary.channel.id)),
         EventBody::ChannelChanged { channel, .. }
         | EventBody::PeersAdded { channel, .. }
         | EventBody::PeersRemoved { channel, .. } => sees(channel),

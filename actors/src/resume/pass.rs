@@ -8,7 +8,7 @@
 //!
 //! The view is locked for one frame at a time, so that writers wait no longer.
 
-use super::access::{may_know, redact_secrets};
+use super::access::{redact_secrets, visible_now};
 use crate::announce::{self, Replay};
 use crate::error::DomainError;
 use crate::fanout;
@@ -282,8 +282,8 @@ impl Pass {
         redact_secrets(view, &mut event.body, audience);
         let event = Arc::new(event);
         let echo = if let Audience::Readers(message) = audience { echoes.get(&message.id) } else { None };
-        let mut shared: Option<Arc<Event>> = None;
-        let mut known: Option<(UserId, bool)> = None;
+        let mut visible: Option<(UserId, Option<Arc<Event>>)> = None;
+        let mut shared = SharedEvent::default();
         for queue in &mut self.queues {
             let number = event.number;
             if !queue.wants(sequence, number) || !queue.record.options.kinds.contains(event.body.kind()) {
@@ -291,18 +291,16 @@ impl Pass {
             }
             let Some(user) = view.directory.user(queue.record.user) else { continue };
             let Some(flags) = flags_for(view, &queue.record, user, audience) else { continue };
-            let may = match known {
-                Some((id, may)) if id == user.id => may,
-                _ => may_know(view, user, &event.body),
+            let seen = match visible.take() {
+                Some((id, seen)) if id == user.id => seen,
+                _ => visible_now(view, user, &event),
             };
-            known = Some((user.id, may));
-            if !queue.gets(&event.body, may) || !passes(view, queue, &event, flags) {
-                continue;
-            }
-            let held = shared.get_or_insert_with(|| self.realm.resume.shared(event.clone()));
+            let gets = queue.gets(&event.body, seen.is_some());
+            visible = Some((user.id, seen.clone()));
+            let Some(seen) = seen.filter(|seen| gets && passes(view, queue, seen, flags)) else { continue };
             let local_id =
                 echo.filter(|echo| echo.queue == queue.record.id).map(|echo| echo.local_id.clone());
-            let delivered = Delivered { event: held.clone(), flags, local_id };
+            let delivered = Delivered { event: shared.of(&self.realm, seen), flags, local_id };
             queue.bytes += delivered.bytes();
             match &mut queue.outcome {
                 Ok(found) if found.len() < limits.events_max && queue.bytes <= limits.bytes_per_user_max => {
@@ -311,6 +309,24 @@ impl Pass {
                 _ => queue.end(),
             }
         }
+    }
+}
+
+/// The newest event that was delivered, and the equal one that queues share.
+#[derive(Default)]
+struct SharedEvent(Option<(Arc<Event>, Arc<Event>)>);
+
+impl SharedEvent {
+    /// The event that queues share instead of this one. It is looked for once for all queues in sequence that get this one.
+    fn of(&mut self, realm: &RealmShared, event: Arc<Event>) -> Arc<Event> {
+        if let Some((known, shared)) = &self.0
+            && Arc::ptr_eq(known, &event)
+        {
+            return shared.clone();
+        }
+        let shared = realm.resume.shared(event.clone());
+        self.0 = Some((event, shared.clone()));
+        shared
     }
 }
 

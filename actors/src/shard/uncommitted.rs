@@ -47,6 +47,7 @@ impl UncommittedChannels {
                 | Change::Group { .. }
                 | Change::Members { .. }
                 | Change::Activity { .. }
+                | Change::DefaultChannels(_)
                 | Change::Folder(_)
                 | Change::Unsubscribed { .. }
                 | Change::Subscription { .. }

@@ -127,6 +127,12 @@ impl Directory {
         self.realm = Arc::new(realm);
     }
 
+    /// Replaces the channels that new users are subscribed to.
+    pub fn put_default_channels(&mut self, channels: &[ChannelId]) {
+        let realm = Realm::clone(&self.realm);
+        self.put_realm(Realm { default_channels: channels.to_vec(), ..realm });
+    }
+
     /// Domains, linkifiers and code playgrounds.
     pub fn lists(&self) -> &Arc<RealmLists> {
         &self.lists
@@ -408,6 +414,17 @@ impl Directory {
         }
         self.directs_by_users.insert(direct.users.clone(), direct.recipient);
         self.directs.insert(direct.recipient, Arc::new(direct));
+    }
+
+    /// Removes a direct conversation, when its creation is undone.
+    pub fn remove_direct(&mut self, recipient: RecipientId) {
+        let Some(direct) = self.directs.remove(&recipient) else { return };
+        for user in &direct.users {
+            if let Some(own) = self.user_directs.get_mut(user) {
+                own.remove(&recipient);
+            }
+        }
+        self.directs_by_users.remove(&direct.users);
     }
 
     // --- topics ---

@@ -15,16 +15,49 @@ use crate::user::User;
 #[derive(Clone, Copy, Debug)]
 pub enum DirectoryChange<'f> {
     Realm(&'f Realm),
-    User { user: &'f User, is_new: bool },
-    Account { user: UserId, is_active: bool, last: MessageId },
-    Group { group: &'f UserGroup, is_new: bool },
-    Members { group: GroupId, added: &'f [UserId], removed: &'f [UserId] },
-    Channel { channel: &'f Channel, is_new: bool },
-    Activity { channel: ChannelId, is_recently_active: bool },
+    User {
+        user: &'f User,
+        is_new: bool,
+    },
+    Account {
+        user: UserId,
+        is_active: bool,
+        last: MessageId,
+    },
+    Group {
+        group: &'f UserGroup,
+        is_new: bool,
+    },
+    Members {
+        group: GroupId,
+        added: &'f [UserId],
+        removed: &'f [UserId],
+    },
+    Channel {
+        channel: &'f Channel,
+        is_new: bool,
+    },
+    Activity {
+        channel: ChannelId,
+        is_recently_active: bool,
+    },
+    /// The channels that new users are subscribed to.
+    DefaultChannels(&'f [ChannelId]),
     Folder(&'f ChannelFolder),
-    Subscribed { channel: ChannelId, subscribers: &'f [(UserId, Subscription)] },
-    Unsubscribed { channel: ChannelId, last: MessageId, users: &'f [UserId] },
-    Subscription { user: UserId, channel: ChannelId, subscription: &'f Subscription },
+    Subscribed {
+        channel: ChannelId,
+        subscribers: &'f [(UserId, Subscription)],
+    },
+    Unsubscribed {
+        channel: ChannelId,
+        last: MessageId,
+        users: &'f [UserId],
+    },
+    Subscription {
+        user: UserId,
+        channel: ChannelId,
+        subscription: &'f Subscription,
+    },
     Direct(&'f DirectConversation),
     Picture(&'f PictureFact),
 }
@@ -51,6 +84,7 @@ impl Fact {
             Self::Channel(ChannelFact::ActivityChanged { channel, is_recently_active }) => {
                 Change::Activity { channel: *channel, is_recently_active: *is_recently_active }
             }
+            Self::Channel(ChannelFact::DefaultsChanged(channels)) => Change::DefaultChannels(channels),
             Self::Channel(ChannelFact::FolderChanged(folder)) => Change::Folder(folder),
             Self::Subscription(fact) => return fact.directory_change(),
             Self::Message(fact) => Change::Direct(fact.created_conversation()?),
@@ -71,11 +105,7 @@ impl Fact {
                 | UserFact::BotConfigured { .. }
                 | UserFact::BotIntegrationSet { .. },
             )
-            | Self::Channel(
-                ChannelFact::DefaultsChanged(_)
-                | ChannelFact::FoldersReordered(_)
-                | ChannelFact::DefaultGroupsChanged(_),
-            )
+            | Self::Channel(ChannelFact::FoldersReordered(_) | ChannelFact::DefaultGroupsChanged(_))
             | Self::Personal(_)
             | Self::Queue(_)
             | Self::Job(_)
