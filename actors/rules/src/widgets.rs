@@ -13,7 +13,7 @@ pub const PARTS_MAX: usize = 10_000;
 /// Maximum number of parts by one user in one message.
 const PARTS_PER_USER_MAX: usize = 1_000;
 /// Maximum bytes of all parts of one message.
-const PARTS_BYTES_MAX: usize = 1024 * 1024;
+pub const PARTS_BYTES_MAX: usize = 1024 * 1024;
 /// Maximum characters of one part.
 const PART_CHARS_MAX: usize = 10_000;
 /// The `msg_type` of parts of widgets.

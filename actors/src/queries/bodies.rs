@@ -10,10 +10,11 @@ use crate::handle::RealmHandle;
 use crate::shared::RealmShared;
 use model::history::{CARRIED_EDITS_BYTES_MAX, CARRIED_EDITS_MAX};
 use model::{ConversationId, EditEntry, Flags, HistoryBound, Message, MessageId, Sequence, User, UserId};
+use rules::widgets::PARTS_BYTES_MAX;
 use std::collections::HashMap;
 use std::sync::Arc;
 use storage::View;
-use storage::view::{Changes, Relocation};
+use storage::view::{Changes, Relocation, message_bytes};
 
 /// Messages at one point in time, before their bodies are read.
 #[derive(Debug)]
@@ -49,9 +50,12 @@ impl MessageSnapshot {
         Self { ids: ids.to_vec(), flags, in_memory, relocations, stored, changes }
     }
 
-    /// The approximate size of the bodies that are in memory, in bytes.
-    pub fn bytes_in_memory(&self) -> usize {
-        self.in_memory.iter().flatten().map(|message| message.content.len() + message.rendered.len()).sum()
+    /// The approximate size of the messages in bytes: of those in memory, and as much as parts of widgets may have for those in
+    /// the trees that have any.
+    pub fn bytes_estimated(&self) -> usize {
+        let in_memory: usize = self.in_memory.iter().flatten().map(|message| message_bytes(message)).sum();
+        let widgets = self.changes.values().filter(|changes| changes.has_submessages).count();
+        in_memory + widgets * PARTS_BYTES_MAX
     }
 
     /// Whether all bodies are in memory.

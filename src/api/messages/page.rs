@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Maximum number of messages that are written at once; a larger response is encoded while it is sent.
 pub const AT_ONCE_MAX: usize = 150;
-/// Maximum bytes of bodies in memory that are written at once.
+/// Maximum bytes of messages that are written at once.
 const AT_ONCE_BYTES_MAX: usize = 512 << 10;
 /// Bytes of a part of a large response.
 const PART_BYTES: usize = 96 << 10;
@@ -36,7 +36,7 @@ impl Page {
     pub fn take(narrowed: &Narrowed<'_>, ids: &[MessageId]) -> Self {
         if ids.len() <= AT_ONCE_MAX {
             let snapshot = narrowed.snapshot(ids);
-            if snapshot.bytes_in_memory() <= AT_ONCE_BYTES_MAX {
+            if snapshot.bytes_estimated() <= AT_ONCE_BYTES_MAX {
                 return Self::AtOnce(snapshot);
             }
         }

@@ -64,7 +64,7 @@ pub use jobs::{JOBS_FAILED_MAX, JOBS_WAITING_MAX, Jobs};
 pub use load::load;
 pub use message_changes::Changes;
 pub use moves::{MoveRecord, Relocation};
-pub use recent::RecentMessages;
+pub use recent::{RecentMessages, message_bytes};
 pub use records::{EditedRow, ReactionRow};
 pub use rows::{Row, RowChange, Rows};
 pub use topic::TopicMessages;

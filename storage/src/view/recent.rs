@@ -77,10 +77,10 @@ impl RecentMessages {
             return;
         }
         let id = message.id;
-        self.bytes += size(&message);
+        self.bytes += message_bytes(&message);
         if let Some((before, replaced)) = self.messages.insert(id, (sequence, message)) {
             self.order.remove(&(before, id));
-            self.bytes -= size(&replaced);
+            self.bytes -= message_bytes(&replaced);
         }
         self.order.insert((sequence, id));
         while self.bytes > RECENT_BYTES_MAX {
@@ -111,7 +111,7 @@ impl RecentMessages {
     pub fn remove(&mut self, id: MessageId) -> Option<Arc<Message>> {
         let (sequence, message) = self.messages.remove(&id)?;
         self.order.remove(&(sequence, id));
-        self.bytes -= size(&message);
+        self.bytes -= message_bytes(&message);
         Some(message)
     }
 
@@ -126,7 +126,8 @@ impl RecentMessages {
     }
 }
 
-fn size(message: &Message) -> usize {
+/// The approximate size of a message in memory, in bytes, with its edits, parts of widgets and reactions.
+pub fn message_bytes(message: &Message) -> usize {
     let edits: usize = message.edits.iter().map(EditEntry::bytes).sum();
     let parts: usize = message.submessages.iter().map(|part| 96 + part.content.len()).sum();
     let texts = message.content.len() + message.rendered.len() + message.place.topic().len() + edits + parts;

@@ -1,7 +1,7 @@
 //! Polls and to-do lists: creation by command, and `POST /submessage`.
 
 use super::one;
-use crate::support::{Call, TestServer, TestUser};
+use crate::support::{Call, Params, TestServer, TestUser};
 use serde_json::{Value, json};
 
 fn add(person: &TestUser, id: u64, content: &Value) -> Call {
@@ -97,4 +97,28 @@ async fn submessage_errors() {
     let params: crate::support::Params<'_> =
         &[("message_id", &poll), ("msg_type", &"widget"), ("content", &"{")];
     hamlet.post("/submessage", params).bad("Invalid json for submessage").await;
+}
+
+/// Parts of widgets count in the size of a page: one that is too large to be held as a whole is sent in parts.
+#[tokio::test]
+async fn page_with_large_poll_is_sent_in_parts() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let verona = iago.create_channel("Verona").with(&hamlet).await;
+    let page = async |reader: &TestUser| {
+        let params: Params<'_> = &[("anchor", &"newest"), ("num_before", &10), ("num_after", &0)];
+        let page = reader.get("/messages", params).await;
+        let poll = page.body["messages"].as_array().and_then(|messages| messages.last()).expect("a message");
+        let parts = poll["submessages"].as_array().map_or(0, Vec::len);
+        (parts, page.header("Content-Length").is_empty())
+    };
+    let id = iago.send(&verona, "t", "/poll Lunch?").await;
+    assert_eq!(page(&hamlet).await, (1, false));
+    for index in 0..60 {
+        add(&iago, id, &json!({"type": "new_option", "idx": index, "option": "x".repeat(9_900)})).ok().await;
+    }
+    assert_eq!(page(&hamlet).await, (61, true));
+    // From the trees.
+    let t = TestServer::builder().on(t.stop().await).start().await;
+    assert_eq!(page(&t.user("hamlet")).await, (61, true));
 }
