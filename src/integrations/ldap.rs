@@ -1,20 +1,29 @@
 //! Logins with an LDAP directory.
 //!
-//! Each query has a connection of its own on a blocking thread, a few at a time, and a timeout: a slow or unreachable
-//! directory delays only those who log in with it. Passwords are sent to the directory only; they are in no error and
+//! Each query has a connection of its own, a few at a time, with a timeout and a bound of what the directory may send: a slow or
+//! unreachable directory delays only those who log in with it. Passwords are sent to the directory only; they are in no error and
 //! in no log.
 
+mod ber;
+mod connection;
+mod failure;
+
+pub use failure::LdapFailure;
+
 use crate::config::{Ldap, USER_PLACEHOLDER};
-use crate::integrations::certificate_problem::certificate_problem;
-use ldap3::{
-    LdapConn, LdapConnSettings, LdapError, LdapResult, Scope, SearchEntry, SearchOptions, ldap_escape,
+use failure::{
+    CONSTRAINT_VIOLATION, INAPPROPRIATE_AUTHENTICATION, INVALID_CREDENTIALS, NO_SUCH_OBJECT,
+    SIZE_LIMIT_EXCEEDED, UNWILLING_TO_PERFORM, check_result,
 };
+use ldap3::{LdapConnAsync, LdapConnSettings, Scope, SearchEntry, SearchOptions, StdStream, ldap_escape};
 use metrics::counter;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use thiserror::Error;
-use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OnceCell, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
 
 /// Queries at a time.
 const PERMITS_MAX: usize = 8;
@@ -24,22 +33,6 @@ const WAITING_MAX: usize = 256;
 const LANES: usize = 64;
 /// Maximum length of a user name, in bytes.
 const NAME_BYTES_MAX: usize = 320;
-
-// Result codes (RFC 4511, appendix A).
-const OPERATIONS_ERROR: u32 = 1;
-const TIME_LIMIT_EXCEEDED: u32 = 3;
-const SIZE_LIMIT_EXCEEDED: u32 = 4;
-const STRONGER_AUTH_REQUIRED: u32 = 8;
-const CONFIDENTIALITY_REQUIRED: u32 = 13;
-const CONSTRAINT_VIOLATION: u32 = 19;
-const NO_SUCH_OBJECT: u32 = 32;
-const INVALID_DN_SYNTAX: u32 = 34;
-const INAPPROPRIATE_AUTHENTICATION: u32 = 48;
-const INVALID_CREDENTIALS: u32 = 49;
-const INSUFFICIENT_ACCESS_RIGHTS: u32 = 50;
-const BUSY: u32 = 51;
-const UNAVAILABLE: u32 = 52;
-const UNWILLING_TO_PERFORM: u32 = 53;
 
 /// Queries without an answer, or with an error, in the metrics.
 const FAILURES: &str = "millstream_ldap_failures_total";
@@ -64,36 +57,20 @@ pub enum LdapAnswer {
     Person(LdapPerson),
 }
 
-/// Why there is no result.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum LdapFailure {
-    #[error("too many queries are waiting for the directory")]
-    Busy,
-    /// The directory cannot be reached. For the log; contains no password.
-    #[error("{0}")]
-    Unavailable(String),
-    /// The directory answered a query with an error. For the log; contains no password.
-    #[error("{0}")]
-    Refused(String),
-}
-
-impl From<LdapError> for LdapFailure {
-    fn from(error: LdapError) -> Self {
-        Self::Unavailable(certificate_problem(&error).unwrap_or_else(|| error.to_string()))
-    }
-}
-
 /// The directory, with permits for queries.
 pub struct LdapDirectory {
     settings: Arc<Ldap>,
     permits: Arc<Semaphore>,
     waiting: Arc<Semaphore>,
     lanes: Vec<Arc<Mutex<()>>>,
+    /// What encrypts connections, once it was needed.
+    connector: Arc<OnceCell<TlsConnector>>,
 }
 
 /// Permission to make one query.
 pub struct LdapPermit {
     settings: Arc<Ldap>,
+    connector: Arc<OnceCell<TlsConnector>>,
     _permit: OwnedSemaphorePermit,
     _lane: OwnedMutexGuard<()>,
 }
@@ -111,6 +88,7 @@ impl LdapDirectory {
             permits: Arc::new(Semaphore::new(PERMITS_MAX)),
             waiting: Arc::new(Semaphore::new(WAITING_MAX)),
             lanes: (0..LANES).map(|_| Arc::default()).collect(),
+            connector: Arc::default(),
         })
     }
 
@@ -127,7 +105,8 @@ impl LdapDirectory {
             Ok::<_, LdapFailure>((lane, permit))
         });
         let (lane, permit) = waited.await.map_err(|_| LdapFailure::Busy)??;
-        Ok(LdapPermit { settings: self.settings.clone(), _permit: permit, _lane: lane })
+        let (settings, connector) = (self.settings.clone(), self.connector.clone());
+        Ok(LdapPermit { settings, connector, _permit: permit, _lane: lane })
     }
 }
 
@@ -143,40 +122,74 @@ impl LdapPermit {
     }
 
     async fn ask(&self, name: &str, password: Option<&str>) -> Result<LdapAnswer, LdapFailure> {
-        let (settings, name) = (self.settings.clone(), name.to_owned());
-        let password = password.map(str::to_owned);
-        let asked = actix_web::web::block(move || ask(&settings, &name, password.as_deref()));
-        let answer =
-            asked.await.unwrap_or_else(|_| Err(LdapFailure::Unavailable("the server is stopping".into())));
+        if name.is_empty() || name.len() > NAME_BYTES_MAX {
+            return Ok(LdapAnswer::Unknown);
+        }
+        let time_max = self.settings.time_max();
+        let answered = tokio::time::timeout(time_max, self.ask_directory(name, password)).await;
+        let answer = answered.unwrap_or_else(|_| {
+            Err(LdapFailure::Unavailable(format!("no answer within {} s", time_max.as_secs())))
+        });
         if answer.is_err() {
             counter!(FAILURES).increment(1);
         }
         answer
     }
+
+    async fn ask_directory(&self, name: &str, password: Option<&str>) -> Result<LdapAnswer, LdapFailure> {
+        let directory = connection::connect(&self.settings, self.connector().await?).await?;
+        let (library, own) = UnixStream::pair()?;
+        own.set_nonblocking(true)?;
+        let relay = connection::relay(directory, tokio::net::UnixStream::from_std(own)?);
+        // A task of its own, because the LDAP library panics on some answers.
+        let mut query = JoinSet::new();
+        let (settings, name) = (self.settings.clone(), name.to_owned());
+        let password = password.map(str::to_owned);
+        query.spawn(async move { ask(&settings, library, &name, password.as_deref()).await });
+        // Each ends when the other has closed its side.
+        let (answer, relayed) = tokio::join!(query.join_next(), relay);
+        let answer = answer.unwrap_or_else(|| Ok(Err(io::Error::from(io::ErrorKind::BrokenPipe).into())))?;
+        match (answer, relayed) {
+            (Err(LdapFailure::Unavailable(_)), Err(error)) => Err(error.into()),
+            (answer, _) => answer,
+        }
+    }
+
+    /// What encrypts the connection, if it is to be encrypted.
+    async fn connector(&self) -> Result<Option<TlsConnector>, LdapFailure> {
+        if !connection::is_encrypted(&self.settings) {
+            return Ok(None);
+        }
+        let made = self.connector.get_or_try_init(|| async {
+            let made = tokio::task::spawn_blocking(connection::connector).await.map_err(io::Error::other)?;
+            made.map_err(io::Error::other)
+        });
+        Ok(Some(made.await?.clone()))
+    }
 }
 
-/// Makes a query, blocking: never on an async thread.
-fn ask(settings: &Ldap, name: &str, password: Option<&str>) -> Result<LdapAnswer, LdapFailure> {
-    if name.is_empty() || name.len() > NAME_BYTES_MAX {
-        return Ok(LdapAnswer::Unknown);
-    }
-    let deadline = Instant::now() + settings.time_max();
-    // Zero would mean no timeout.
-    let left = || deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
-    let connection = LdapConnSettings::new().set_conn_timeout(left()).set_starttls(settings.starttls);
-    let mut ldap = LdapConn::with_settings(connection, &settings.url)?;
+/// Makes a query over a connection.
+async fn ask(
+    settings: &Ldap,
+    stream: UnixStream,
+    name: &str,
+    password: Option<&str>,
+) -> Result<LdapAnswer, LdapFailure> {
+    let connection = LdapConnSettings::new().set_std_stream(StdStream::Unix(stream));
+    let (connection, mut ldap) = LdapConnAsync::with_settings(connection, "ldapi:///").await?;
+    ldap3::drive!(connection);
     if !settings.bind_dn.is_empty() {
-        let bound = ldap.with_timeout(left()).simple_bind(&settings.bind_dn, &settings.bind_password.0)?;
+        let bound = ldap.simple_bind(&settings.bind_dn, &settings.bind_password.0).await?;
         check_result("cannot bind as ldap.bind_dn", &bound)?;
     }
-    let answer = match find(settings, &mut ldap, name, left())? {
+    let answer = match find(settings, &mut ldap, name).await? {
         None => LdapAnswer::Unknown,
         Some(person) => match password {
             None => LdapAnswer::Person(person),
             // A bind with an empty password always succeeds, as anonymous.
             Some("") => LdapAnswer::Refused,
             Some(password) => {
-                let bound = ldap.with_timeout(left()).simple_bind(&person.dn, password)?;
+                let bound = ldap.simple_bind(&person.dn, password).await?;
                 match bound.rc {
                     INVALID_CREDENTIALS
                     | INAPPROPRIATE_AUTHENTICATION
@@ -191,22 +204,21 @@ fn ask(settings: &Ldap, name: &str, password: Option<&str>) -> Result<LdapAnswer
             }
         },
     };
-    let _ = ldap.with_timeout(left()).unbind();
+    let _ = ldap.unbind().await;
     Ok(answer)
 }
 
 /// The only entry for a user name.
-fn find(
+async fn find(
     settings: &Ldap,
-    ldap: &mut LdapConn,
+    ldap: &mut ldap3::Ldap,
     name: &str,
-    time_max: Duration,
 ) -> Result<Option<LdapPerson>, LdapFailure> {
     let filter = filter_of(&settings.search_filter, name);
     let attributes = [settings.email_attribute.as_str(), settings.full_name_attribute.as_str()];
     let options = SearchOptions::new().sizelimit(2);
-    let ldap = ldap.with_search_options(options).with_timeout(time_max);
-    let found = ldap.search(&settings.search_base, Scope::Subtree, &filter, attributes)?;
+    let ldap = ldap.with_search_options(options);
+    let found = ldap.search(&settings.search_base, Scope::Subtree, &filter, attributes).await?;
     if found.1.rc != SIZE_LIMIT_EXCEEDED {
         check_result("cannot search ldap.search_base", &found.1)?;
     }
@@ -242,55 +254,5 @@ fn filter_of(template: &str, name: &str) -> String {
     template.replace(USER_PLACEHOLDER, &ldap_escape(name))
 }
 
-fn check_result(what: &str, result: &LdapResult) -> Result<(), LdapFailure> {
-    match result.rc {
-        0 => Ok(()),
-        code => Err(LdapFailure::Refused(failure_text(what, code, &result.text))),
-    }
-}
-
-/// An error of the directory in words; `own_text` is what the directory says about it, or empty.
-fn failure_text(what: &str, code: u32, own_text: &str) -> String {
-    let meaning = match code {
-        OPERATIONS_ERROR => "the directory may want ldap.bind_dn first",
-        TIME_LIMIT_EXCEEDED => "it takes the directory too long",
-        STRONGER_AUTH_REQUIRED | CONFIDENTIALITY_REQUIRED => {
-            "the directory wants an encrypted connection (ldaps:// in ldap.url, or ldap.starttls)"
-        }
-        NO_SUCH_OBJECT => "the directory has no such entry",
-        INVALID_DN_SYNTAX => "it is no distinguished name",
-        INAPPROPRIATE_AUTHENTICATION => "the entry has no password",
-        INVALID_CREDENTIALS => "the name or the password is wrong",
-        INSUFFICIENT_ACCESS_RIGHTS => "the directory does not allow it",
-        BUSY | UNAVAILABLE => "the directory is busy or stopping",
-        UNWILLING_TO_PERFORM => "the directory refuses it",
-        _ => "the directory answers with an error",
-    };
-    let own_text = own_text.trim();
-    let separator = if own_text.is_empty() { "" } else { ": " };
-    format!("{what}: {meaning} (result code {code}){separator}{own_text}")
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn user_names_are_escaped_in_filters() {
-        let filter = |name| filter_of("(|(uid={user})(mail={user}))", name);
-        assert_eq!(filter("ada"), "(|(uid=ada)(mail=ada))");
-        assert_eq!(filter("*)(uid=*"), "(|(uid=\\2a\\29\\28uid=\\2a)(mail=\\2a\\29\\28uid=\\2a))");
-        assert_eq!(filter_of("(uid={user})", "a\\\0"), "(uid=a\\5c\\00)");
-    }
-
-    #[test]
-    fn errors_of_the_directory_are_words() {
-        for (code, own_text, expected) in [
-            (INVALID_CREDENTIALS, "", "x: the name or the password is wrong (result code 49)"),
-            (NO_SUCH_OBJECT, " ", "x: the directory has no such entry (result code 32)"),
-            (80, "bad\n", "x: the directory answers with an error (result code 80): bad"),
-        ] {
-            assert_eq!(failure_text("x", code, own_text), expected);
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 pub mod blobs;
 mod block_writer;
+mod bounded_stream;
 pub mod certificate_problem;
 pub mod delivery;
 pub mod http_client;

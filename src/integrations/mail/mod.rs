@@ -10,6 +10,7 @@ mod missed;
 mod password_reset;
 mod sign_up;
 pub mod smtp;
+mod smtp_connection;
 mod unsubscribe;
 
 pub use email::Email;

@@ -1,18 +1,19 @@
 //! Sending by SMTP, with a connection for each e-mail.
 
 use super::Email;
+use super::smtp_connection::{Encryption, SmtpError, SmtpServer};
 use crate::config::{ConfigError, Mail, MailSecurity};
 use crate::integrations::certificate_problem::certificate_problem;
 use actors::outbox::{Delivery, DeliveryAttempt};
+use lettre::Message;
 use lettre::address::Address;
 use lettre::message::header::{HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MessageBuilder, MultiPart};
-use lettre::transport::smtp::Error;
 use lettre::transport::smtp::authentication::Credentials;
-use lettre::transport::smtp::client::{Certificate, Tls, TlsParameters};
-use lettre::{AsyncSmtpTransport, AsyncTransport, Message, Tokio1Executor};
+use lettre::transport::smtp::client::{Certificate, TlsParameters};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
+use std::error::Error;
 use std::time::Duration;
 
 /// SMTP codes that concern this server's account, not the e-mail: the configuration must be corrected, and until then
@@ -21,7 +22,7 @@ const ACCOUNT_CODES: [u16; 5] = [454, 530, 534, 535, 538];
 
 /// The SMTP server and the From address.
 pub struct Smtp {
-    transport: AsyncSmtpTransport<Tokio1Executor>,
+    server: SmtpServer,
     from: Mailbox,
 }
 
@@ -37,19 +38,20 @@ impl Smtp {
             let problem = "must be an address such as Acme <chat@acme.example>, because mail.host is set";
             ConfigError::unusable("mail.from", problem.into())
         })?;
-        let tls = match config.security {
-            MailSecurity::None => Tls::None,
-            MailSecurity::Starttls => Tls::Required(tls_parameters(config)?),
-            MailSecurity::Tls => Tls::Wrapper(tls_parameters(config)?),
+        let encryption = match config.security {
+            MailSecurity::None => Encryption::None,
+            MailSecurity::Starttls => Encryption::Starttls(tls_parameters(config)?),
+            MailSecurity::Tls => Encryption::Tls(tls_parameters(config)?),
         };
-        let mut builder = AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(&config.host)
-            .port(config.port)
-            .tls(tls)
-            .timeout(Some(Duration::from_secs(secs_max)));
-        if !config.user.is_empty() {
-            builder = builder.credentials(Credentials::new(config.user.clone(), config.password.0.clone()));
-        }
-        Ok(Some(Self { transport: builder.build(), from }))
+        let has_login = !config.user.is_empty();
+        let server = SmtpServer {
+            host: config.host.clone(),
+            port: config.port,
+            encryption,
+            credentials: has_login.then(|| Credentials::new(config.user.clone(), config.password.0.clone())),
+            connect_time_max: Duration::from_secs(secs_max),
+        };
+        Ok(Some(Self { server, from }))
     }
 
     /// One delivery attempt.
@@ -58,19 +60,26 @@ impl Smtp {
             Ok(message) => message,
             Err(why) => return Delivery::refused(why),
         };
-        match self.transport.send(message).await {
-            Ok(_) => Delivery::done(),
+        match self.send_message(&message).await {
+            Ok(()) => Delivery::done(),
             Err(error) => classify(&error),
         }
     }
 
     /// Whether the server accepts a connection, TLS and the login; otherwise why not.
     pub async fn test(&self) -> Result<(), String> {
-        match self.transport.test_connection().await {
+        match self.is_connected().await {
             Ok(true) => Ok(()),
             Ok(false) => Err("it closes the connection".to_owned()),
             Err(error) => Err(why(&error)),
         }
+    }
+
+    async fn is_connected(&self) -> Result<bool, SmtpError> {
+        let mut connection = self.server.connect().await?;
+        let is_connected = connection.test_connected().await;
+        connection.quit().await?;
+        Ok(is_connected)
     }
 
     /// Sends an e-mail that says that sending works.
@@ -86,7 +95,15 @@ impl Smtp {
             .message_id(Some(name))
             .body("This is a test e-mail of `millstream doctor`: this server can send e-mail.\r\n".to_owned())
             .map_err(|error| error.to_string())?;
-        self.transport.send(message).await.map(drop).map_err(|error| why(&error))
+        self.send_message(&message).await.map_err(|error| why(&error))
+    }
+
+    /// Sends a message in a session of its own.
+    async fn send_message(&self, message: &Message) -> Result<(), SmtpError> {
+        let mut connection = self.server.connect().await?;
+        connection.send(message.envelope(), &message.formatted()).await?;
+        connection.abort().await;
+        Ok(())
     }
 
     fn message(&self, attempt: &DeliveryAttempt, to: &str, email: &Email) -> Result<Message, String> {
@@ -146,22 +163,22 @@ fn tls_parameters(config: &Mail) -> Result<TlsParameters, ConfigError> {
 
 /// Whether an error is permanent. The text may be logged: servers echo what they receive, but never receive a
 /// password in clear text.
-fn classify(error: &Error) -> Delivery {
-    let code = error.status().map(u16::from);
+fn classify(error: &SmtpError) -> Delivery {
     let why = why(error);
-    match code {
+    let SmtpError::Session(error) = error else { return Delivery::failed(why) };
+    match error.status().map(u16::from) {
         Some(code) if error.is_permanent() && !ACCOUNT_CODES.contains(&code) => Delivery::refused(why),
         _ => Delivery::failed(why),
     }
 }
 
 /// An error with its causes: "connection error" alone is not helpful.
-fn why(error: &Error) -> String {
+fn why(error: &(dyn Error + 'static)) -> String {
     if let Some(problem) = certificate_problem(error) {
         return problem;
     }
     let mut words = error.to_string();
-    let mut source = std::error::Error::source(error);
+    let mut source = error.source();
     while let Some(inner) = source {
         let inner_words = inner.to_string();
         if !words.contains(&inner_words) {
@@ -177,6 +194,39 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use std::io::Write;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    #[tokio::test]
+    async fn answers_without_an_end_are_a_temporary_failure() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let mut config = Config::load(None, [], Default::default()).expect("the defaults").mail;
+        (config.host, config.from) = ("127.0.0.1".into(), "chat@acme.example".into());
+        config.port = listener.local_addr().expect("an address").port();
+        let bytes_max = 64 << 20;
+        // An endless line at the greeting, and in clear text before STARTTLS.
+        for (security, begin) in [(MailSecurity::None, "220 "), (MailSecurity::Starttls, "220 mail\r\n250-")]
+        {
+            let smtp =
+                Smtp::new(&Mail { security, ..config.clone() }, 5).expect("a configuration").expect("on");
+            let endless = async {
+                let (mut stream, _) = listener.accept().await.expect("a connection");
+                stream.write_all(begin.as_bytes()).await.expect("it is connected");
+                let mut sent = 0;
+                let line = [b'a'; 1 << 16];
+                while sent < bytes_max && stream.write_all(&line).await.is_ok() {
+                    sent += line.len();
+                }
+                drop(stream.read(&mut [0; 1]).await);
+                sent
+            };
+            let (sent, answer) = tokio::join!(endless, smtp.is_connected());
+            let error = answer.expect_err("no answer has ended");
+            assert!(why(&error).contains("the mail server has sent more than 1024 KiB"), "{}", why(&error));
+            assert!(matches!(classify(&error), Delivery::Failed { .. }), "{}", why(&error));
+            assert!(sent < bytes_max, "{sent} bytes were read");
+        }
+    }
 
     #[test]
     fn files_without_certificates_are_refused() {
