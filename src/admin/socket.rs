@@ -5,6 +5,7 @@
 
 use super::answer::Answer;
 use super::request::{AdminRequest, ExportOptions};
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream as BlockingStream;
@@ -23,10 +24,16 @@ const UNFINISHED_NAME: &str = "control.new";
 const REQUEST_BYTES_MAX: u64 = 64 * 1024;
 /// The largest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
-/// Connections at a time; others wait.
-const CONNECTIONS_MAX: usize = 8;
+/// Connections whose request has not arrived. Beyond it the oldest is closed for a new one: commands send theirs at once.
+const READING_MAX: usize = 8;
+/// Requests that are executed at a time; others wait.
+const EXECUTING_MAX: usize = 8;
+/// Requests that are executed or wait.
+const REQUESTS_MAX: usize = 64;
 /// How long a client may take to send its request.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
+/// How long a command may take to read its answer.
+const SEND_TIME_MAX: Duration = Duration::from_secs(60);
 /// How long a command waits for its answer.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(600);
 /// How often a server shows that it executes a request.
@@ -85,28 +92,49 @@ impl Drop for ControlSocket {
     }
 }
 
+/// What connections take turns for.
+#[derive(Clone)]
+struct Turns {
+    requests: mpsc::Sender<Pending>,
+    executing: Arc<Semaphore>,
+    all: Arc<Semaphore>,
+}
+
 async fn accept(listener: UnixListener, requests: mpsc::Sender<Pending>) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    while let Ok(place) = places.clone().acquire_owned().await {
+    let (executing, all) = (Semaphore::new(EXECUTING_MAX), Semaphore::new(REQUESTS_MAX));
+    let turns = Turns { requests, executing: Arc::new(executing), all: Arc::new(all) };
+    let mut reading = VecDeque::new();
+    loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        if requests.is_closed() {
+        if turns.requests.is_closed() {
             return;
         }
         if !is_allowed(&stream) {
             tracing::warn!("another user's process connected to the control socket and was refused");
             continue;
         }
-        let requests = requests.clone();
+        let (turns, is_replaced) = (turns.clone(), begin_reading(&mut reading));
         actix_rt::spawn(async move {
-            if let Err(error) = serve(stream, &requests).await {
+            if let Err(error) = serve(stream, is_replaced, &turns).await {
                 tracing::debug!(%error, "a connection to the control socket was lost");
             }
-            drop(place);
         });
     }
+}
+
+/// Adds a connection to those whose request has not arrived, and closes the oldest one without room. The receiver ends when the
+/// connection is to be closed, and is dropped when its request has arrived.
+fn begin_reading(reading: &mut VecDeque<oneshot::Sender<()>>) -> oneshot::Receiver<()> {
+    reading.retain(|connection| !connection.is_closed());
+    if reading.len() >= READING_MAX {
+        reading.pop_front();
+    }
+    let (sender, is_replaced) = oneshot::channel();
+    reading.push_back(sender);
+    is_replaced
 }
 
 /// Whether the process at the other end is the server's own user, or root.
@@ -115,18 +143,31 @@ fn is_allowed(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
 }
 
-async fn serve(mut stream: UnixStream, requests: &mpsc::Sender<Pending>) -> io::Result<()> {
-    let answered = match read_request(&mut stream).await? {
+async fn serve(mut stream: UnixStream, is_replaced: oneshot::Receiver<()>, turns: &Turns) -> io::Result<()> {
+    let request = tokio::select! {
+        request = read_request(&mut stream) => request?,
+        _ = is_replaced => return Err(io::Error::other("it had sent no request when others came")),
+    };
+    let answered = match request {
         Ok(AdminRequest::Export(wanted)) => {
             // If the server is stopping, the connection ends.
-            let _ = requests.send(Pending::Export(wanted, stream)).await;
+            let _ = turns.requests.send(Pending::Export(wanted, stream)).await;
             return Ok(());
         }
-        Ok(request) => execute(request, requests, &mut stream).await?,
+        Ok(request) => match turns.all.try_acquire() {
+            Ok(_turn) => execute(request, turns, &mut stream).await?,
+            Err(_) => Err(format!(
+                "the server already has {REQUESTS_MAX} commands to execute; try again when some of them have ended"
+            )),
+        },
         Err(refused) => Err(refused),
     };
-    stream.write_all(&serde_json::to_vec(&answered).map_err(io::Error::other)?).await?;
-    stream.shutdown().await
+    let answer = serde_json::to_vec(&answered).map_err(io::Error::other)?;
+    let send = async {
+        stream.write_all(&answer).await?;
+        stream.shutdown().await
+    };
+    tokio::time::timeout(SEND_TIME_MAX, send).await.map_err(|_| io::Error::from(ErrorKind::TimedOut))?
 }
 
 async fn read_request(stream: &mut UnixStream) -> io::Result<Result<AdminRequest, String>> {
@@ -149,13 +190,14 @@ fn request_too_long() -> String {
 /// Waits for the answer to a request, and shows meanwhile that the server works.
 async fn execute(
     request: AdminRequest,
-    requests: &mpsc::Sender<Pending>,
+    turns: &Turns,
     stream: &mut UnixStream,
 ) -> io::Result<Result<Answer, String>> {
     let asked = async {
         let (sender, answered) = oneshot::channel();
         let stopping = || "the server is stopping".to_owned();
-        requests.send(Pending::Request(request, sender)).await.map_err(|_| stopping())?;
+        let _turn = turns.executing.acquire().await.map_err(|_| stopping())?;
+        turns.requests.send(Pending::Request(request, sender)).await.map_err(|_| stopping())?;
         answered.await.map_err(|_| stopping())?
     };
     tokio::pin!(asked);
@@ -303,12 +345,54 @@ mod tests {
         }
     }
 
+    fn turns(all: usize) -> (Turns, mpsc::Receiver<Pending>) {
+        let (requests, pending) = mpsc::channel(1);
+        let (executing, all) = (Arc::new(Semaphore::new(1)), Arc::new(Semaphore::new(all)));
+        (Turns { requests, executing, all }, pending)
+    }
+
+    #[actix_web::test]
+    async fn connections_without_a_request_keep_no_command_out() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut socket = ControlSocket::listen(folder.path()).unwrap();
+        let path = folder.path().join(SOCKET_NAME);
+        let mut idle = Vec::new();
+        for _ in 0..READING_MAX {
+            idle.push(UnixStream::connect(&path).await.unwrap());
+        }
+        let data = folder.path().to_owned();
+        let asked = actix_web::rt::task::spawn_blocking(move || ask(&data, &AdminRequest::RealmList));
+        let Some(Pending::Request(AdminRequest::RealmList, answer)) = socket.next().await else {
+            panic!("the request arrives")
+        };
+        answer.send(Err("no".to_owned())).unwrap();
+        assert_eq!(asked.await.unwrap().unwrap(), Some(Err("no".to_owned())));
+        // The oldest connection was closed for it, and no other.
+        assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
+        assert_eq!(idle[1].try_read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+
+    #[actix_web::test]
+    async fn command_beyond_the_waiting_ones_is_refused() {
+        let (mut client, server) = UnixStream::pair().unwrap();
+        let (turns, _pending) = turns(0);
+        client.write_all(&serde_json::to_vec(&AdminRequest::RealmList).unwrap()).await.unwrap();
+        client.shutdown().await.unwrap();
+        let (_sender, is_replaced) = oneshot::channel();
+        serve(server, is_replaced, &turns).await.unwrap();
+        let mut answer = Vec::new();
+        client.read_to_end(&mut answer).await.unwrap();
+        assert!(
+            refused_by_server(&answer).unwrap().contains("already has 64 commands to execute; try again")
+        );
+    }
+
     #[actix_web::test]
     async fn executed_request_gives_a_sign_of_life_before_its_answer() {
         let (mut client, mut server) = UnixStream::pair().unwrap();
-        let (requests, mut pending) = mpsc::channel(1);
+        let (turns, mut pending) = turns(1);
         let serving =
-            actix_rt::spawn(async move { execute(AdminRequest::RealmList, &requests, &mut server).await });
+            actix_rt::spawn(async move { execute(AdminRequest::RealmList, &turns, &mut server).await });
         // Nothing has answered yet.
         assert_eq!(client.read_u8().await.unwrap(), b' ');
         let Some(Pending::Request(AdminRequest::RealmList, answer)) = pending.recv().await else {
