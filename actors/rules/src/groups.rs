@@ -15,6 +15,7 @@ use crate::permissions::group_setting::{
 use crate::permissions::group_setting_change::{ProposedChange, check_group_setting_change};
 use crate::permissions::roles::check_not_guest;
 use crate::settings::{GroupPermission, RealmPermission};
+use crate::shares::Account;
 use crate::text;
 use model::group::GroupPermissions;
 use model::{Directory, GroupId, GroupSetting, User, UserGroup, UserId};
@@ -30,9 +31,16 @@ pub const GROUP_DESCRIPTION_LENGTH_MAX: usize = 10_000;
 /// Maximum number of groups of an organization, system groups and deactivated ones included.
 pub const GROUPS_MAX: usize = 10_000;
 
+/// Most groups that one account that is no administrator has created, those of its bots and deactivated ones included.
+pub const CREATED_MAX: usize = 1_000;
+
 /// Maximum number of direct subgroups of all groups of an organization together. A change of a group's members is resolved
 /// for every group above it.
 pub const SUBGROUPS_MAX: usize = 5_000;
+
+/// The same for the groups that one account that is no administrator has created with its bots, and the one that it changes.
+pub const CREATED_SUBGROUPS_MAX: usize = 500;
+
 /// Most members of all groups of an organization together, of each group its direct and indirect ones, which are in memory.
 pub const MEMBERSHIPS_MAX: usize = 5_000_000;
 
@@ -64,11 +72,42 @@ fn check_group_name_free(dir: &Directory, name: &str, group: Option<GroupId>) ->
     }
 }
 
-/// Whether the organization may have this many more direct subgroups: `TooManySubgroups`.
-fn check_room_for_subgroups(dir: &Directory, more: usize) -> Result<(), RuleError> {
-    let present = || dir.groups().map(|group| group.subgroups.len()).sum::<usize>();
-    if more > 0 && present() + more > SUBGROUPS_MAX {
+/// Whether the organization, and an account, may have another group: `TooMany`, `TooManyOwn`.
+fn check_room_for_group(dir: &Directory, creator: &User) -> Result<(), RuleError> {
+    if dir.group_count() >= GROUPS_MAX {
+        return Err(GroupError::TooMany { limit: GROUPS_MAX }.into());
+    }
+    let account = Account::of(dir, creator);
+    let created = || dir.groups().filter(|group| account.created(group.creator)).count();
+    if !creator.is_administrator() && created() >= CREATED_MAX {
+        return Err(GroupError::TooManyOwn { limit: CREATED_MAX }.into());
+    }
+    Ok(())
+}
+
+/// Whether a group (none: a new one) may have this many more direct subgroups: `TooManySubgroups`, `TooManyOwnSubgroups`.
+fn check_room_for_subgroups(
+    dir: &Directory,
+    requester: &User,
+    group: Option<GroupId>,
+    more: usize,
+) -> Result<(), RuleError> {
+    if more == 0 {
+        return Ok(());
+    }
+    let account = Account::of(dir, requester);
+    let (mut all, mut own) = (more, more);
+    for known in dir.groups() {
+        all += known.subgroups.len();
+        if Some(known.id) == group || account.created(known.creator) {
+            own += known.subgroups.len();
+        }
+    }
+    if all > SUBGROUPS_MAX {
         return Err(GroupError::TooManySubgroups { limit: SUBGROUPS_MAX }.into());
+    }
+    if !requester.is_administrator() && own > CREATED_SUBGROUPS_MAX {
+        return Err(GroupError::TooManyOwnSubgroups { limit: CREATED_SUBGROUPS_MAX }.into());
     }
     Ok(())
 }
@@ -117,9 +156,7 @@ pub fn check_new_group(
 ) -> Result<GroupPlan, RuleError> {
     check_not_guest(creator)?;
     check_holds_realm(dir, RealmPermission::CreateGroups, creator.id)?;
-    if dir.group_count() >= GROUPS_MAX {
-        return Err(GroupError::TooMany { limit: GROUPS_MAX }.into());
-    }
+    check_room_for_group(dir, creator)?;
     let name = parse_group_name(&request.name)?;
     check_group_name_free(dir, name, None)?;
     let description =
@@ -127,7 +164,7 @@ pub fn check_new_group(
     let members = request.members.iter().map(|id| active_member(dir, *id)).collect::<Result<_, _>>()?;
     let subgroups = request.subgroups.iter().map(|id| Ok(active_group(dir, *id)?.id));
     let subgroups = subgroups.collect::<Result<BTreeSet<_>, RuleError>>()?;
-    check_room_for_subgroups(dir, subgroups.len())?;
+    check_room_for_subgroups(dir, creator, None, subgroups.len())?;
     check_room_for_members(dir, request.members.len(), &subgroups, 1)?;
     let mut permissions = default_group_permissions(dir, Some(creator.id));
     for (permission, proposed) in &request.permissions {

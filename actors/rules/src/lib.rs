@@ -48,6 +48,7 @@ pub mod retention;
 pub mod saved_texts;
 pub mod scheduling;
 pub mod settings;
+pub mod shares;
 pub mod statuses;
 pub mod subscribing;
 pub mod subscription_properties;

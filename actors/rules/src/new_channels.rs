@@ -11,12 +11,11 @@ use crate::permissions::group_setting::{
 };
 use crate::permissions::roles::check_owner;
 use crate::settings::{ChannelPermission, RealmPermission};
+use crate::shares::Account;
 use model::{
     Channel, ChannelId, ChannelPermissions, Directory, FolderId, RecipientId, Timestamp, TopicsPolicy, User,
-    UserId,
 };
 use serde_json::Value;
-use std::collections::HashSet;
 
 /// The parameters, as sent.
 #[derive(Clone, Debug, Default)]
@@ -78,9 +77,8 @@ pub fn check_room(
 
 /// The number of channels that a person and their bots have created.
 fn created_by(directory: &Directory, creator: &User) -> usize {
-    let account = creator.owner().unwrap_or(creator.id);
-    let own: HashSet<UserId> = directory.bots_of(account).map(|bot| bot.id).chain([account]).collect();
-    directory.channels().filter(|channel| channel.creator.is_some_and(|by| own.contains(&by))).count()
+    let account = Account::of(directory, creator);
+    directory.channels().filter(|channel| account.created(channel.creator)).count()
 }
 
 impl ChannelOptions {
@@ -162,6 +160,7 @@ pub fn parse_retention_value(raw: &str) -> Value {
 mod tests {
     use super::*;
     use crate::fixture::{self, ADMINISTRATOR, BOT, MEMBER, OTHER_MEMBER};
+    use model::UserId;
 
     #[test]
     fn room_for_channels_is_limited_by_creator_and_in_all() {

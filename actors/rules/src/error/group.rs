@@ -18,9 +18,13 @@ pub enum GroupError {
     /// Deactivated groups count: they keep their names.
     #[error("Too many user groups (maximum {limit}).")]
     TooMany { limit: usize },
+    #[error("You have created too many user groups (maximum {limit}).")]
+    TooManyOwn { limit: usize },
     /// Of all groups of the organization together.
     #[error("Too many subgroups in this organization (maximum {limit}).")]
     TooManySubgroups { limit: usize },
+    #[error("The user groups that you have created have too many subgroups (maximum {limit}).")]
+    TooManyOwnSubgroups { limit: usize },
     /// Of all groups of the organization together, members of their subgroups included.
     #[error("Too many members of user groups in this organization (maximum {limit}).")]
     TooManyMembers { limit: usize },

@@ -99,7 +99,7 @@ fn check_change<'d>(
         change.removed_subgroups.insert(below.ok_or(GroupError::SubgroupMissing { id: *id })?);
     }
     let more = change.added_subgroups.len().saturating_sub(change.removed_subgroups.len());
-    check_room_for_subgroups(dir, more)?;
+    check_room_for_subgroups(dir, requester, Some(group.id), more)?;
     check_room_for_members(dir, change.added.len(), &change.added_subgroups, above.len())?;
     Ok((group, change))
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::error::GroupObjection;
 use crate::fixture::{
-    self, ADMINISTRATOR, FORMER, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER, SYSTEM_BOT,
+    self, ADMINISTRATOR, BOT, FORMER, GUEST, MEMBER, MODERATOR, OTHER_MEMBER, OWNER, SYSTEM_BOT,
 };
 use crate::permissions::group_setting::parse_group_setting;
 use crate::permissions::group_setting_change::parse_group_setting_change;
@@ -238,7 +238,7 @@ fn an_organization_has_limited_groups_and_subgroups() {
     let member = dir.user(MEMBER).unwrap().clone();
     let present: usize = dir.groups().map(|group| group.subgroups.len()).sum();
     for id in (100..).take(SUBGROUPS_MAX - present) {
-        dir.put_group(group(GroupId(id), &format!("group {id}"), &[], &[COOKS]));
+        dir.put_group(of_administrator(id, &[COOKS]));
     }
     let change = |id, request: MembersRequest| check_members_change(&dir, &member, id, &request).map(|_| ());
     let create = |dir: &Directory, subgroups: Vec<i64>| {
@@ -256,9 +256,62 @@ fn an_organization_has_limited_groups_and_subgroups() {
     assert_eq!(change(21, replaced), Ok(()));
     assert_eq!(create(&dir, Vec::new()), Ok(()));
     for id in (20_000..).take(GROUPS_MAX - dir.group_count()) {
-        dir.put_group(group(GroupId(id), &format!("group {id}"), &[], &[]));
+        dir.put_group(of_administrator(id, &[]));
     }
     assert_eq!(create(&dir, Vec::new()), Err(GroupError::TooMany { limit: GROUPS_MAX }.into()));
+}
+
+fn of_administrator(id: u32, subgroups: &[GroupId]) -> UserGroup {
+    UserGroup { creator: Some(ADMINISTRATOR), ..group(GroupId(id), &format!("group {id}"), &[], subgroups) }
+}
+
+/// One account that is no administrator leaves room for others, with its bots and the groups of others that it may change.
+#[test]
+fn a_member_has_limited_groups_and_subgroups() {
+    let mut dir = directory();
+    let create = |dir: &Directory, by: UserId, subgroups: Vec<i64>| {
+        let request = GroupRequest { name: "new".into(), subgroups, ..Default::default() };
+        check_new_group(dir, dir.user(by).unwrap(), &request).map(|_| ())
+    };
+    let add = |dir: &Directory, by: UserId, id: i64| {
+        check_subgroups_change(dir, dir.user(by).unwrap(), id, vec![22, 23], vec![]).map(|_| ())
+    };
+    change(&mut dir, CLOSED, |group| group.is_deactivated = false);
+    dir.put_group(of_administrator(23, &[]));
+    let present: usize =
+        dir.groups().filter(|group| group.creator == Some(MEMBER)).map(|group| group.subgroups.len()).sum();
+    for id in (100..).take(CREATED_SUBGROUPS_MAX - present - 1) {
+        let by = if id % 2 == 0 { BOT } else { MEMBER };
+        dir.put_group(UserGroup {
+            creator: Some(by),
+            ..group(GroupId(id), &format!("group {id}"), &[], &[COOKS])
+        });
+    }
+    let full = Err(RuleError::from(GroupError::TooManyOwnSubgroups { limit: CREATED_SUBGROUPS_MAX }));
+    assert_eq!(create(&dir, MEMBER, vec![20]), Ok(()));
+    assert_eq!(create(&dir, MEMBER, vec![20, 22]), full);
+    assert_eq!(create(&dir, OTHER_MEMBER, vec![20, 22]), Ok(()));
+    assert_eq!(add(&dir, MEMBER, 20), full);
+    // Also in the group of another account.
+    dir.put_group(of_administrator(24, &[]));
+    change(&mut dir, GroupId(24), |group| {
+        group.permissions.manage =
+            GroupSetting::Anonymous { members: vec![ADMINISTRATOR, MEMBER], subgroups: Vec::new() };
+    });
+    assert_eq!(add(&dir, MEMBER, 24), full);
+    assert_eq!(add(&dir, ADMINISTRATOR, 24), Ok(()));
+    let mine = dir.groups().filter(|group| [Some(MEMBER), Some(BOT)].contains(&group.creator)).count();
+    for id in (20_000..).take(CREATED_MAX - mine - 1) {
+        dir.put_group(group(GroupId(id), &format!("group {id}"), &[], &[]));
+    }
+    assert_eq!(create(&dir, MEMBER, Vec::new()), Ok(()));
+    dir.put_group(UserGroup { creator: Some(BOT), ..group(GroupId(99), "last", &[], &[]) });
+    let full = Err(RuleError::from(GroupError::TooManyOwn { limit: CREATED_MAX }));
+    assert_eq!((create(&dir, MEMBER, Vec::new()), create(&dir, BOT, Vec::new())), (full.clone(), full));
+    assert_eq!(
+        (create(&dir, OTHER_MEMBER, Vec::new()), create(&dir, ADMINISTRATOR, Vec::new())),
+        (Ok(()), Ok(()))
+    );
 }
 
 /// New members count once for the group and once for each group that contains it, and those of a new subgroup likewise.
