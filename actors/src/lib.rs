@@ -86,7 +86,7 @@ pub use seed::{
     SeedUser, Subscribers,
 };
 pub use server::Server;
-pub use server::bulk::BulkWriter;
+pub use server::bulk::{BulkWriter, fits_in_frame};
 pub use server::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport};
 pub use session::{Delivered, Polled};
 pub use shared::QueueLimits;

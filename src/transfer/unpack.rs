@@ -24,6 +24,14 @@ const COMPLETE: &str = ".complete";
 /// Marks a folder that was made here, and may be deleted.
 const OURS: &str = ".millstream-import";
 
+/// What is wrong with an archive that unpacks to more than [`unpacked_max`].
+pub const TOO_MUCH: &str = "it unpacks to far more than any export of its size";
+
+/// Bytes that an archive of so many bytes may unpack to.
+pub fn unpacked_max(archive_bytes: u64) -> u64 {
+    archive_bytes.saturating_mul(RATIO_MAX).max(ALLOWANCE_BYTES)
+}
+
 /// Unpacks a compressed archive into `to`, unless it is there already. Returns the top folder of the archive. `progress`
 /// gets the read and all bytes.
 ///
@@ -112,9 +120,7 @@ fn unpack_all(archive: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> 
     let size = file.metadata().map_err(failed)?.len();
     let read = std::cell::Cell::new(0);
     let source = CountedReader::new(BufReader::with_capacity(1 << 18, file), &read);
-    let bytes_max = size.saturating_mul(RATIO_MAX).max(ALLOWANCE_BYTES);
-    let too_much = "it unpacks to far more than any export of its size";
-    let mut content = LimitedReader::new(MultiGzDecoder::new(source), bytes_max, too_much);
+    let mut content = LimitedReader::new(MultiGzDecoder::new(source), unpacked_max(size), TOO_MUCH);
     let broken =
         |reason: io::Error| TransferError::Archive { path: archive.to_owned(), reason: reason.to_string() };
     let mut archive = Archive::new(&mut content);

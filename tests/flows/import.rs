@@ -238,6 +238,77 @@ fn long_texts_are_refused_before_anything_is_written() {
 }
 
 #[test]
+fn long_records_are_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (export, data) = (write_export(folder.path(), 0), folder.path().join("data"));
+    let set = |bytes: usize| {
+        change(&export, "realm.json", |realm| {
+            realm["zerver_savedsnippet"][0]["content"] = json!("x".repeat(bytes))
+        });
+    };
+    set(5_000_000);
+    let (done, text) = import(&export, &data);
+    let expected =
+        "it has a text or a list that takes more than 4 MB, or 512 KiB compressed; nothing was imported";
+    assert!(!done && text.contains(expected), "{text}");
+    // No import is unfinished.
+    set(100);
+    imported(&export, &data);
+}
+
+/// Each of its texts is permitted, but with its HTML the history takes more than a frame of the journal.
+#[tokio::test]
+async fn history_that_is_too_large_is_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (export, data) = (write_export(folder.path(), 0), folder.path().join("data"));
+    let entry =
+        |at: u32| json!({"user_id": 11, "timestamp": 1_700_002_000 + at, "prev_content": "😀".repeat(250)});
+    let entries: Vec<Value> = (0..200).rev().map(entry).collect();
+    change(&export, "messages-000001.json", |file| {
+        file["zerver_message"][1]["edit_history"] = json!(Value::from(entries).to_string());
+    });
+    let report = imported(&export, &data);
+    let left_out = "histories of messages that are too large for a frame were left out";
+    assert_eq!(report["changed"][left_out], 1, "{report}");
+    let olga = key(&data, "olga@acme.example");
+    let server = serve(&data);
+    let olga = person(&server, "olga@acme.example", &olga).await;
+    let history = olga.get("/messages/1002/history", &[]).ok().await;
+    assert_eq!(history["message_history"].as_array().map(Vec::len), Some(1), "{history}");
+    let shorter = olga.get("/messages/1001/history", &[]).ok().await;
+    assert_eq!(shorter["message_history"].as_array().map(Vec::len), Some(3), "{shorter}");
+}
+
+#[tokio::test]
+async fn groups_that_contain_each_other_are_cut() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (export, data) = (write_export(folder.path(), 0), folder.path().join("data"));
+    change(&export, "realm.json", |realm| {
+        for (id, name) in [(31, "pans"), (32, "pots")] {
+            let named = json!({"id": id, "usergroup_ptr": id, "name": name, "is_system_group": false});
+            realm["zerver_namedusergroup"].as_array_mut().expect("a table").push(named);
+            realm["zerver_usergroup"].as_array_mut().expect("a table").push(json!({"id": id, "realm": 7}));
+        }
+        for (id, (group, subgroup)) in (2..).zip([(31, 32), (32, 31), (31, 31), (32, 30)]) {
+            let row = json!({"id": id, "supergroup": group, "subgroup": subgroup});
+            realm["zerver_groupgroupmembership"].as_array_mut().expect("a table").push(row);
+        }
+    });
+    let report = imported(&export, &data);
+    let circular = "zerver_groupgroupmembership: by which a group would contain itself";
+    assert_eq!(report["left_out"][circular], 2, "{report}");
+    let olga = key(&data, "olga@acme.example");
+    let server = serve(&data);
+    let olga = person(&server, "olga@acme.example", &olga).await;
+    let groups = olga.get("/user_groups", &[]).ok().await;
+    let subgroups = |id: u32| {
+        let groups = groups["user_groups"].as_array().expect("groups");
+        groups.iter().find(|group| group["id"] == id).expect("the group")["direct_subgroup_ids"].clone()
+    };
+    assert_eq!((subgroups(31), subgroups(32)), (json!([32]), json!([30])));
+}
+
+#[test]
 fn second_import_of_a_subdomain_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let (export, data) = (write_export(folder.path(), 0), folder.path().join("data"));

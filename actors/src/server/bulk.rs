@@ -12,13 +12,15 @@ use crate::bootstrap::check_subdomain;
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::health::Pause;
-use model::{ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Sequence};
+use model::{
+    ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Sequence, Timestamp,
+};
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use storage::folder::IMPORT;
-use storage::log::{FrameBytes, LogError, RealmLog, Ticket};
+use storage::log::{FrameBytes, LogError, PAYLOAD_BYTES_MAX, RealmLog, Ticket};
 use storage::{StoreError, View};
 
 /// Frames that wait for the disk at a time.
@@ -136,6 +138,12 @@ fn check_subdomain_kept(
     }
 }
 
+/// Whether facts are one frame of a permitted size, also when it is compressed. Encodes them.
+pub fn fits_in_frame(facts: &[Fact]) -> bool {
+    let frame = Frame { at: Timestamp(0), first_event: EventNumber(0), facts: facts.to_vec() };
+    storage::encode_frame(&frame).is_ok_and(|payload| payload.len() <= PAYLOAD_BYTES_MAX)
+}
+
 impl BulkWriter {
     /// The id of the organization.
     pub fn realm(&self) -> RealmId {
@@ -155,6 +163,14 @@ impl BulkWriter {
     /// Number of frames so far.
     pub fn frames(&self) -> u64 {
         self.queued.0.0
+    }
+
+    /// Forgets an import of which nothing was written, so that another one may begin.
+    ///
+    /// # Errors
+    /// `Storage`.
+    pub fn forget_unwritten(&self) -> Result<(), DomainError> {
+        if self.queued.0 > Sequence(0) { Ok(()) } else { Ok(remove(self.server.folder.path())?) }
     }
 
     /// Queues a frame. It is durable after [`Self::flush`], or when some later frames are queued.

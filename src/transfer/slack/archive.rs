@@ -1,6 +1,7 @@
 //! The zip of a Slack export: which files it has, and their JSON.
 
 use crate::transfer::problem::TransferError;
+use crate::transfer::unpack::{TOO_MUCH, unpacked_max};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -19,6 +20,8 @@ pub struct SlackArchive {
     zip: ZipArchive<BufReader<File>>,
     /// Day → the folders that have messages of it.
     days: BTreeMap<String, BTreeSet<String>>,
+    /// Bytes that all files that are read may still have, unpacked. Entries of a zip may share their bytes.
+    left: u64,
 }
 
 impl SlackArchive {
@@ -32,6 +35,7 @@ impl SlackArchive {
             path: path.to_owned(),
             reason: reason.to_string(),
         };
+        let size = file.metadata().map_err(|reason| TransferError::system(path, reason))?.len();
         let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| broken(&error))?;
         if zip.len() > FILES_MAX {
             return Err(TransferError::TooLarge(format!("the archive has more than {FILES_MAX} files")));
@@ -44,7 +48,7 @@ impl SlackArchive {
                 days.entry(day.to_owned()).or_default().insert(folder.to_owned());
             }
         }
-        let own = Self { path: path.to_owned(), zip, days };
+        let own = Self { path: path.to_owned(), zip, days, left: unpacked_max(size) };
         for name in ["users.json", "channels.json"] {
             if own.zip.index_for_name(name).is_none() {
                 return Err(TransferError::NotAnExport(format!("{} has no {name}", path.display())));
@@ -72,6 +76,9 @@ impl SlackArchive {
         if bytes.len() as u64 > FILE_BYTES_MAX {
             return Err(TransferError::TooLarge(format!("{name} has more than {FILE_BYTES_MAX} bytes")));
         }
+        let left = self.left.checked_sub(bytes.len() as u64);
+        self.left =
+            left.ok_or_else(|| TransferError::TooLarge(format!("{}: {TOO_MUCH}", self.path.display())))?;
         let invalid = |error: serde_json::Error| TransferError::Invalid {
             file: name.to_owned(),
             reason: error.to_string(),
@@ -87,4 +94,34 @@ fn is_day(text: &str) -> bool {
             4 | 7 => byte == b'-',
             _ => byte.is_ascii_digit(),
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    #[test]
+    fn all_files_together_have_a_bound() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut zip = ZipWriter::new(file.reopen().unwrap());
+        for name in ["users.json", "channels.json", "general/2024-05-31.json"] {
+            zip.start_file(name, SimpleFileOptions::default()).unwrap();
+            zip.write_all(format!("[{}]", " ".repeat(998)).as_bytes()).unwrap();
+        }
+        zip.finish().unwrap();
+        let mut archive = SlackArchive::open(file.path()).unwrap();
+        assert_eq!(archive.left, 1 << 30);
+        archive.left = 2500;
+        let mut read = |name: &str| archive.json::<Vec<u8>>(name).map_err(|error| error.to_string());
+        assert_eq!(read("users.json"), Ok(Some(Vec::new())));
+        assert_eq!(read("channels.json"), Ok(Some(Vec::new())));
+        let error = read("general/2024-05-31.json").unwrap_err();
+        assert!(
+            error.ends_with("it unpacks to far more than any export of its size; nothing was imported"),
+            "{error}"
+        );
+    }
 }

@@ -45,6 +45,15 @@ impl Draft {
     }
 }
 
+/// What is carried over of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    All,
+    WithoutHistory,
+    /// Without HTML, reactions and parts of widgets, too.
+    TextOnly,
+}
+
 /// Where a message is.
 pub struct MessageLocation {
     pub recipient: RecipientId,

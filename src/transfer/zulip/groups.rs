@@ -7,11 +7,54 @@ use model::{Fact, GroupFact, GroupId, GroupSetting, UserGroup, UserId};
 use rules::permissions::group_setting::default_group_permissions;
 use rules::permissions::roles::system_groups_of;
 use rules::settings::{GroupPermission, realm_int};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Members in one fact.
 const MEMBERS_MAX: usize = 10_000;
 const GROUP: &str = "zerver_namedusergroup";
+const SUBGROUP: &str = "zerver_groupgroupmembership";
+
+/// A group and one of its subgroups.
+type Pair = (u32, u32);
+
+fn membership(row: &Row) -> Option<Pair> {
+    Some((row.id("supergroup")?, row.id("subgroup")?))
+}
+
+/// The pairs without which no group contains itself: of each circle the one that closes it, following the groups by id.
+fn circular(pairs: impl Iterator<Item = Pair>) -> HashSet<Pair> {
+    let mut below: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for (group, subgroup) in pairs {
+        below.entry(group).or_default().insert(subgroup);
+    }
+    let (mut circles, mut above, mut finished) = (HashSet::new(), HashSet::new(), HashSet::new());
+    for (first, subgroups) in &below {
+        if finished.contains(first) {
+            continue;
+        }
+        let mut open = vec![(*first, subgroups.iter())];
+        above.insert(*first);
+        while let Some((group, subgroups)) = open.last_mut() {
+            match subgroups.next() {
+                Some(subgroup) if above.contains(subgroup) => {
+                    circles.insert((*group, *subgroup));
+                }
+                Some(subgroup) => {
+                    if let Some(further) = below.get(subgroup).filter(|_| !finished.contains(subgroup)) {
+                        above.insert(*subgroup);
+                        open.push((*subgroup, further.iter()));
+                    }
+                }
+                None => {
+                    above.remove(group);
+                    finished.insert(*group);
+                    open.pop();
+                }
+            }
+        }
+    }
+    circles
+}
 
 impl Builder<'_> {
     /// The value of a permission setting: a group, or the members of an anonymous one.
@@ -44,7 +87,11 @@ impl Builder<'_> {
             own.groups.members.entry(group).or_default().insert(user);
             Ok(())
         });
-        self.each_row("zerver_groupgroupmembership", |own, row| {
+        let circles = circular(self.tables.rows(SUBGROUP).iter().filter_map(membership));
+        self.each_row(SUBGROUP, |own, row| {
+            if membership(row).is_some_and(|pair| circles.contains(&pair)) {
+                return Err("by which a group would contain itself");
+            }
             let subgroup = row.id("subgroup").filter(|id| own.groups.named.contains(id));
             let subgroup = subgroup.ok_or("of a group that is not in the export")?;
             let group = row.id("supergroup").ok_or("without a group")?;
@@ -143,6 +190,37 @@ impl Builder<'_> {
             let members: Vec<UserId> = self.groups.members.get(&id).into_iter().flatten().copied().collect();
             self.put_members(GroupId(id), &members);
             self.report.carry(GROUP, 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn circles_are_cut_where_they_close() {
+        let of = |pairs: &[Pair]| circular(pairs.iter().copied());
+        assert_eq!(of(&[(1, 2), (2, 3), (1, 3), (4, 3)]), HashSet::new());
+        assert_eq!(of(&[(1, 1)]), HashSet::from([(1, 1)]));
+        assert_eq!(of(&[(3, 1), (2, 3), (1, 2), (1, 4)]), HashSet::from([(3, 1)]));
+        let chain: Vec<Pair> = (0..200_000).map(|id| (id, id + 1)).chain([(200_000, 0)]).collect();
+        assert_eq!(of(&chain), HashSet::from([(200_000, 0)]));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_left_has_no_circle(pairs in prop::collection::vec((0_u32..12, 0_u32..12), 0..40)) {
+            let circles = circular(pairs.iter().copied());
+            let left: Vec<Pair> = pairs.iter().copied().filter(|pair| !circles.contains(pair)).collect();
+            prop_assert!(circular(left.iter().copied()).is_empty());
+            // Each step up ends at a group that nothing contains, after as many steps as there are groups.
+            let mut groups: HashSet<u32> = (0..12).collect();
+            for _ in 0..12 {
+                groups = left.iter().filter(|(group, _)| groups.contains(group)).map(|(_, below)| *below).collect();
+            }
+            prop_assert!(groups.is_empty());
         }
     }
 }

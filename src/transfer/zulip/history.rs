@@ -57,8 +57,7 @@ pub fn history_of(
     place: Option<TopicPlace>,
     is_channel: impl Fn(ChannelId) -> bool,
 ) -> History {
-    let mut own =
-        History { content: row.content.clone(), place, steps: Vec::new(), left_out: 0, is_broken: false };
+    let mut own = History::unchanged(row, place);
     let Some(text) = row.edit_history.as_deref().filter(|text| !text.is_empty()) else { return own };
     let Ok(entries) = serde_json::from_str::<Vec<Entry>>(text) else {
         return History { is_broken: true, ..own };
@@ -83,6 +82,11 @@ pub fn history_of(
 }
 
 impl History {
+    /// The history of a message that was sent as it is.
+    pub fn unchanged(row: &MessageRow, place: Option<TopicPlace>) -> Self {
+        Self { content: row.content.clone(), place, steps: Vec::new(), left_out: 0, is_broken: false }
+    }
+
     /// Undoes the newest entry that is left.
     fn take_back(&mut self, entry: Entry, is_channel: &impl Fn(ChannelId) -> bool) {
         let content = entry.prev_content.map(|before| std::mem::replace(&mut self.content, before));

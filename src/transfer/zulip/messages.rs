@@ -3,10 +3,10 @@
 //! A frame has whole messages with everything that belongs to them, so that an interrupted import continues after the newest
 //! message of the journal.
 
-use super::drafting::{Draft, Member, MessageLocation};
+use super::drafting::{Draft, Member, MessageLocation, Scope};
 use super::entry::{Entries, Entry};
 use super::files::Claims;
-use super::history::history_of;
+use super::history::{History, history_of};
 use super::markdown::{ImportMarkdown, Names, Newest};
 use super::recipients::{Recipients, Target};
 use super::tables::Tables;
@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Estimated bytes at which a frame ends; frames have at most 512 KiB compressed.
-const FRAME_BYTES: usize = 350 * 1024;
+const FRAME_BYTES: usize = 300 * 1024;
 /// Bytes of a message besides its texts.
 pub(super) const MESSAGE_BYTES: usize = 200;
 const MESSAGE: &str = "zerver_message";
@@ -28,6 +28,8 @@ pub(super) const ROW: &str = "zerver_usermessage";
 pub(super) const REACTION: &str = "zerver_reaction";
 /// The table of parts of widgets.
 pub(super) const PART: &str = "zerver_submessage";
+/// The HTML of a message that is too large with its own.
+const TOO_LARGE: &str = "<p>This message is too long to be shown.</p>";
 const NO_MESSAGE: &str = "of a message that is not in the export";
 
 /// Makes the facts of messages.
@@ -43,6 +45,8 @@ pub struct Messages {
     pub report: Report,
     /// The most parts that a widget has.
     pub parts_max: u32,
+    /// Whether the message that is being made has HTML.
+    shows_html: bool,
     members: HashMap<ChannelId, Arc<Vec<Member>>>,
     away: HashSet<UserId>,
     newest: Newest,
@@ -78,6 +82,7 @@ impl Messages {
             url,
             report: Report::default(),
             parts_max: 0,
+            shows_html: true,
             members: HashMap::new(),
             newest: Newest::new(),
             reactions: 0,
@@ -90,7 +95,17 @@ impl Messages {
         self.report.leave_out(ROW, NO_MESSAGE, entries.stray_rows);
         self.report.leave_out(PART, NO_MESSAGE, entries.stray_parts);
         for entry in &entries.all {
-            self.message(entry, &mut draft);
+            if self.is_large(entry) {
+                // In the order of the messages.
+                if draft.last > MessageId::ZERO {
+                    frames.push(std::mem::take(&mut draft).into_facts());
+                }
+                frames.extend(self.large_message(entry));
+                continue;
+            }
+            if let Some((id, spotted)) = self.begin(entry, &mut draft) {
+                self.compose(id, entry, &spotted, Scope::All, &mut draft);
+            }
             if draft.size() >= FRAME_BYTES {
                 frames.push(std::mem::take(&mut draft).into_facts());
             }
@@ -107,7 +122,8 @@ impl Messages {
         self.report.leave_out(REACTION, NO_MESSAGE, others);
     }
 
-    fn message(&mut self, entry: &Entry, draft: &mut Draft) {
+    /// Finds where a message belongs; none if it is not carried over, or durable already.
+    pub(super) fn begin(&mut self, entry: &Entry, draft: &mut Draft) -> Option<(MessageId, MessageLocation)> {
         let row = &entry.row;
         let id = MessageId(u32::try_from(row.id).unwrap_or(u32::MAX));
         let sender = UserId(row.sender);
@@ -122,7 +138,7 @@ impl Messages {
             self.report.leave_out(MESSAGE, why, 1);
             self.report.leave_out(ROW, why, entry.users.len() as u64);
             self.report.leave_out(PART, why, entry.submessages.len() as u64);
-            return;
+            return None;
         };
         self.report.carry(MESSAGE, 1);
         if let Target::Channel(channel, _) = &target {
@@ -130,17 +146,36 @@ impl Messages {
         }
         if id <= self.done {
             self.count_done(id, entry);
-            return;
+            return None;
         }
-        let spotted = self.spot(target, sender, entry, draft);
+        Some((id, self.spot(target, sender, entry, draft)))
+    }
+
+    /// Makes the facts of a message.
+    pub(super) fn compose(
+        &mut self,
+        id: MessageId,
+        entry: &Entry,
+        spotted: &MessageLocation,
+        scope: Scope,
+        draft: &mut Draft,
+    ) {
         let is_channel = |id: ChannelId| self.directory.channel(id).is_some();
-        let history = history_of(row, spotted.topic.clone(), is_channel);
+        let mut history = history_of(&entry.row, spotted.topic.clone(), is_channel);
+        if scope != Scope::All {
+            history = History::unchanged(&entry.row, spotted.topic.clone());
+            self.report.change("histories of messages that are too large for a frame were left out", 1);
+        }
         self.report
             .change("steps of histories beyond the newest 200 of a message were left out", history.left_out);
         self.report.change("histories that cannot be read were left out", u64::from(history.is_broken));
-        let flags = self.flags(id, entry, &spotted, &history, draft);
-        self.send(id, entry, &spotted, history, &flags, draft);
-        self.add_rest(id, entry, &spotted, draft);
+        let flags = self.flags(id, entry, spotted, &history, draft);
+        self.shows_html = scope != Scope::TextOnly;
+        self.send(id, entry, spotted, history, &flags, draft);
+        match scope {
+            Scope::All | Scope::WithoutHistory => self.add_rest(id, entry, spotted, draft),
+            Scope::TextOnly => self.leave_out_rest(id, entry),
+        }
         draft.last = id;
         draft.bytes += MESSAGE_BYTES;
     }
@@ -191,6 +226,9 @@ impl Messages {
             now_seconds: entry.row.date_sent as i64,
             ..ImportMarkdown::new(&self.directory, writer, &self.linkifiers)
         };
+        if !self.shows_html {
+            return Rendered { html: TOO_LARGE.to_owned(), ..Rendered::default() };
+        }
         render(text, &context).unwrap_or_default()
     }
 

@@ -10,6 +10,7 @@ mod columns;
 mod drafting;
 mod entry;
 mod files;
+mod fitting;
 mod flags;
 mod groups;
 mod history;

@@ -11,7 +11,7 @@ use super::tables::Tables;
 use crate::integrations::blobs::Blobs;
 use crate::transfer::problem::TransferError;
 use crate::transfer::report::Report;
-use actors::{BulkWriter, ImportOrigin, RealmHandle, Server};
+use actors::{BulkWriter, ImportOrigin, RealmHandle, Server, fits_in_frame};
 use model::push::PushFact;
 use model::{
     Fact, GroupFact, MessageId, PersonalFact, Realm, RealmFact, RealmId, SubscriptionFact, Timestamp,
@@ -148,19 +148,48 @@ async fn organization(
     report.add(&builder.report);
     // Messages are written after all of it.
     if writer.last_message() == MessageId::ZERO {
-        let (mut frame, mut bytes) = (Vec::new(), 0);
-        for fact in builder.facts {
-            bytes += estimated_bytes(&fact);
-            if bytes > FRAME_BYTES && !frame.is_empty() {
-                writer.write(std::mem::take(&mut frame)).await?;
-                bytes = estimated_bytes(&fact);
-            }
-            frame.push(fact);
+        let Some(frames) = in_frames(builder.facts) else {
+            writer.forget_unwritten()?;
+            return Err(TransferError::TooLarge(
+                "it has a text or a list that takes more than 4 MB, or 512 KiB compressed".to_owned(),
+            ));
+        };
+        for facts in frames {
+            writer.write(facts).await?;
         }
-        writer.write(frame).await?;
         writer.flush().await?;
     }
     Ok(claims)
+}
+
+/// Facts in frames that can be written; none if one of them is too large. Everything is checked before anything is written.
+fn in_frames(facts: Vec<Fact>) -> Option<Vec<Vec<Fact>>> {
+    let (mut frames, mut frame, mut bytes) = (Vec::new(), Vec::new(), 0);
+    for fact in facts {
+        bytes += estimated_bytes(&fact);
+        if bytes > FRAME_BYTES && !frame.is_empty() {
+            frames.push(std::mem::take(&mut frame));
+            bytes = estimated_bytes(&fact);
+        }
+        frame.push(fact);
+    }
+    frames.push(frame);
+    let mut checked = Vec::new();
+    for frame in frames {
+        if fits_in_frame(&frame) {
+            checked.push(frame);
+            continue;
+        }
+        // What was estimated too low.
+        for fact in frame {
+            let alone = vec![fact];
+            if !fits_in_frame(&alone) {
+                return None;
+            }
+            checked.push(alone);
+        }
+    }
+    Some(checked)
 }
 
 /// An upper bound of the bytes of usual facts.

@@ -18,6 +18,9 @@ const ID_MAX: u64 = u32::MAX as u64 - (1 << 24);
 /// characters.
 const TEXT_BYTES_MAX: usize = 256 << 10;
 
+/// Longest topic, in bytes. Zulip's own limit is 60 characters.
+const TOPIC_BYTES_MAX: usize = 4096;
+
 /// What is known of the messages of an export.
 #[derive(Debug, Default)]
 pub struct Survey {
@@ -40,6 +43,8 @@ struct MessageHead {
     date_sent: f64,
     #[serde(default)]
     content: Value,
+    #[serde(default)]
+    subject: Value,
 }
 
 /// A user's row of a message.
@@ -73,7 +78,8 @@ impl Survey {
             }
             if let Some(message) = sink.too_long {
                 return Err(TransferError::TooLarge(format!(
-                    "the message {message} in {} has a text of more than {TEXT_BYTES_MAX} bytes",
+                    "the message {message} in {} has a text of more than {TEXT_BYTES_MAX} bytes, or a topic of more than \
+                     {TOPIC_BYTES_MAX}",
                     path.display()
                 )));
             }
@@ -102,7 +108,9 @@ impl TableSink for SurveySink {
                 own.messages += rows.each(|head: MessageHead| {
                     let id = MessageId(u32::try_from(head.id).unwrap_or(u32::MAX));
                     self.is_unordered |= id <= own.newest;
-                    if head.content.as_str().is_some_and(|text| text.len() > TEXT_BYTES_MAX) {
+                    let is_long =
+                        |text: &Value, bytes_max| text.as_str().is_some_and(|text| text.len() > bytes_max);
+                    if is_long(&head.content, TEXT_BYTES_MAX) || is_long(&head.subject, TOPIC_BYTES_MAX) {
                         self.too_long.get_or_insert(head.id);
                     }
                     own.newest = own.newest.max(id);
