@@ -18,9 +18,13 @@ impl ReadyFile {
     /// Removes the file of an earlier process, and checks that a new one can be written.
     ///
     /// # Errors
-    /// `Refused` with the reason of the system.
+    /// `Refused` with the reason of the system, and for what is there and no file, such as a device: it would be replaced.
     pub fn prepare(path: &Path) -> Result<Self, CliError> {
         let file = Self { path: path.to_owned(), written: RefCell::default() };
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(file
+                .refusal(&io::Error::other("it is no regular file; name one, or a path where nothing is")));
+        }
         let checked = match fs::remove_file(path) {
             Err(reason) if reason.kind() != ErrorKind::NotFound => Err(reason),
             Ok(()) | Err(_) => file.create_unfinished().and_then(|_| fs::remove_file(file.unfinished())),
@@ -101,6 +105,19 @@ mod tests {
         assert!(path.exists());
         drop(ReadyFile::prepare(&path).unwrap());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let (socket, link) = (folder.path().join("socket"), folder.path().join("link"));
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        for path in [socket.as_path(), link.as_path(), folder.path()] {
+            let said = ReadyFile::prepare(path).err().unwrap().to_string();
+            assert!(said.contains("it is no regular file"), "{said}");
+        }
+        assert!(fs::symlink_metadata(&socket).is_ok() && fs::symlink_metadata(&link).is_ok());
     }
 
     #[test]
