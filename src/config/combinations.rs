@@ -198,13 +198,16 @@ fn file_conflict([cert, key]: [&'static str; 2], cert_file: &Path, key_file: &Pa
     Some(Conflict { option, because, text })
 }
 
-/// An S3 key and its secret must be set together or not at all. Commands beside a server that use one check their own.
-fn key_conflicts(Config { blobs, backups, .. }: &Config) -> impl Iterator<Item = Conflict> {
+/// An S3 key and its secret, and the name and key of this server at the push service, must be set together or not at all. Commands beside a server that use one check their own.
+fn key_conflicts(Config { blobs, backups, push, .. }: &Config) -> impl Iterator<Item = Conflict> {
     let is_s3 = blobs.kind == BlobKind::S3;
     let names = ["blobs.access_key_id", "blobs.secret_access_key"];
     let of_blobs = key_conflict(names, &blobs.access_key_id, &blobs.secret_access_key.0).filter(|_| is_s3);
     let names = ["backups.access_key_id", "backups.secret_access_key"];
-    of_blobs.into_iter().chain(key_conflict(names, &backups.access_key_id, &backups.secret_access_key.0))
+    let of_backups = key_conflict(names, &backups.access_key_id, &backups.secret_access_key.0);
+    let is_push = !push.service_url.is_empty();
+    let of_push = key_conflict(["push.org_id", "push.org_key"], &push.org_id, &push.org_key.0);
+    of_blobs.into_iter().chain(of_backups).chain(of_push.filter(|_| is_push))
 }
 
 fn key_conflict([id, secret]: [&'static str; 2], key: &str, key_secret: &str) -> Option<Conflict> {

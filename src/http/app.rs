@@ -120,6 +120,11 @@ impl App {
             tracing::error!(%error, "push notifications are disabled");
             None
         });
+        if push.is_some() && config.push.org_id.is_empty() {
+            tracing::warn!(
+                "push.service_url is set without push.org_id and push.org_key; most push services refuse that"
+            );
+        }
         let registers_max = config.http.registers_waiting_max.get();
         #[cfg(feature = "cluster")]
         let gateway = server.cluster().and_then(|cluster| {

@@ -158,7 +158,11 @@ async fn secrets_do_not_leak() {
     let data = folder.path().join("data").display().to_string();
     let [password, others] = create(&data);
     let mut seen = Seen::default();
-    let push = [("MILLSTREAM_PUSH_SERVICE_URL", "http://127.0.0.1:1"), ("MILLSTREAM_PUSH_ORG_KEY", PUSH_KEY)];
+    let push = [
+        ("MILLSTREAM_PUSH_SERVICE_URL", "http://127.0.0.1:1"),
+        ("MILLSTREAM_PUSH_ORG_ID", "acme"),
+        ("MILLSTREAM_PUSH_ORG_KEY", PUSH_KEY),
+    ];
     let environment = [&VERBOSE as &[(&str, &str)], &push].concat();
     let serve = ["serve", "--data", &data, "--listen", "127.0.0.1:0"];
     let server = ServerProcess::start(&serve, &environment);

@@ -360,9 +360,14 @@ fn only_servers_need_passwords() {
     let ldap =
         "[ldap]\nurl = \"ldap://ldap.acme.example\"\nsearch_base = \"dc=acme\"\nbind_dn = \"cn=reader\"\n";
     let mail = "[mail]\nhost = \"mail.acme.example\"\nfrom = \"Acme <chat@acme.example>\"\nuser = \"chat\"\n";
+    let push = "[push]\nservice_url = \"https://push.acme.example\"\norg_id = \"acme\"\n";
     let files = "[blobs]\nkind = \"s3\"\nbucket = \"files\"\naccess_key_id = \"AKIAEXAMPLE\"\n";
-    let passwords =
-        [(ldap, "ldap.bind_password"), (mail, "mail.password"), (files, "blobs.secret_access_key")];
+    let passwords = [
+        (ldap, "ldap.bind_password"),
+        (mail, "mail.password"),
+        (push, "push.org_key"),
+        (files, "blobs.secret_access_key"),
+    ];
     for (text, option) in passwords {
         std::fs::write(&path, text).unwrap();
         assert!(
