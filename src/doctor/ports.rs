@@ -69,8 +69,11 @@ fn check(port: Port, data: &Path, running: RunningServer) -> Finding {
 fn taken(port: Port, holder: Option<&Holder>, data: &Path, running: RunningServer) -> Finding {
     let Port { what, address, option } = port;
     let is_server = match (running, holder) {
-        (RunningServer::None, _) => false,
-        (RunningServer::Silent | RunningServer::Answering(_), Some(holder)) => holder.uses(data),
+        (RunningServer::None, None) => false,
+        // Also that of a server without a control socket.
+        (RunningServer::None | RunningServer::Silent | RunningServer::Answering(_), Some(holder)) => {
+            holder.uses(data)
+        }
         // A process of another user cannot be examined; the server may say that it listens at another address.
         (RunningServer::Answering(Some(at)), None) if option == LISTEN => at.address.port() == address.port(),
         (RunningServer::Silent | RunningServer::Answering(_), None) => true,
@@ -81,8 +84,14 @@ fn taken(port: Port, holder: Option<&Holder>, data: &Path, running: RunningServe
     }
     match running {
         RunningServer::Answering(_) => Finding::good(what, format!("the server is running on {address}")),
-        RunningServer::Silent | RunningServer::None => {
+        RunningServer::Silent => {
             Finding::warning(what, format!("{address} is used by the server, which does not answer"))
+        }
+        RunningServer::None => {
+            let text = format!(
+                "{address} is used by the server of the data folder, which has no control socket, or one that this user may not use"
+            );
+            Finding::warning(what, text)
         }
     }
 }
@@ -192,7 +201,7 @@ mod tests {
         let port = Port { what: "port", address, option: LISTEN };
         let data = tempfile::tempdir().unwrap();
         let lock = std::fs::File::create(data.path().join("lock")).unwrap();
-        for running in [RunningServer::Silent, RunningServer::Answering(None)] {
+        for running in [RunningServer::None, RunningServer::Silent, RunningServer::Answering(None)] {
             let found = check(port, data.path(), running);
             assert!(found.text.contains("the server") && found.state != State::Problem, "{found:?}");
         }

@@ -43,7 +43,9 @@ pub fn find(config: &Config) -> RunningServer {
 pub fn check(running: RunningServer) -> Finding {
     let what = "server";
     let at = match running {
-        RunningServer::None => return Finding::off(what, "no server runs on the data folder"),
+        RunningServer::None => {
+            return Finding::off(what, "no server with a control socket runs on the data folder");
+        }
         RunningServer::Silent => {
             let text = format!(
                 "a server uses the data folder, but does not answer within {ANSWER_SECS_MAX} s; see its log, or restart it"
