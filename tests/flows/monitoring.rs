@@ -72,6 +72,9 @@ async fn metrics_have_their_own_listener_or_token() {
         ] {
             assert!(text.contains(counter), "{command}: {counter} is missing in {text}");
         }
+        // The organizations that a new development server has.
+        let has_queues = text.contains("\nmillstream_queues{realm=\"1\"} 0\n");
+        assert_eq!(has_queues, command == "dev", "{text}");
         assert!(!server.log.lock().expect("the lock").contains(token));
         drop(server);
 

@@ -206,6 +206,8 @@ impl Actor for RealmActor {
 
     fn started(&mut self, ctx: &mut Self::Context) {
         self.end_queues_past_the_bound(ctx);
+        // The metrics have the organization from the start.
+        self.tick_sessions();
         ctx.run_interval(SESSIONS_TICK, |actor, ctx| actor.tick(ctx));
         ctx.run_interval(IDLE_TICK, |actor, _| actor.tick_idle());
         ctx.run_interval(MEMBERS_TICK, |actor, ctx| actor.tick_full_members(ctx));
