@@ -86,12 +86,23 @@ pub struct UserListArgs {
 
 /// The arguments of `user role`.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("new role").required(true).args(["role", "role_option"])))]
 pub struct UserRoleArgs {
     #[command(flatten)]
     account: AccountArgs,
     /// The new role
     #[arg(value_enum)]
-    role: RoleName,
+    role: Option<RoleName>,
+    /// The same as an option, as `user create` has it
+    #[arg(long = "role", value_name = "ROLE", value_enum)]
+    role_option: Option<RoleName>,
+}
+
+impl UserRoleArgs {
+    /// The new role. One of both is given.
+    fn role(&self) -> RoleName {
+        self.role.or(self.role_option).unwrap_or(RoleName::Member)
+    }
 }
 
 /// The arguments of `user set-password`.
@@ -157,8 +168,9 @@ pub fn run(command: UserCommand) -> Result<(), CliError> {
             execute_and_print(&data, AdminRequest::UserList { realm })
         }
         UserCommand::Create(args) => create(args),
-        UserCommand::Role(UserRoleArgs { account, role }) => {
-            execute_and_print(&account.data, AdminRequest::UserRole { account: account.name(), role })
+        UserCommand::Role(args) => {
+            let (account, role) = (args.account.name(), args.role());
+            execute_and_print(&args.account.data, AdminRequest::UserRole { account, role })
         }
         UserCommand::SetPassword(args) => set_password(&args),
         UserCommand::Deactivate(account) => set_active(&account, false),
@@ -225,6 +237,13 @@ mod tests {
         assert_eq!(Role::from(args.role), Role::Guest);
         assert_eq!(parse::<UserCreateArgs>(&words[..4]).unwrap().role, RoleName::Member);
         assert!(parse::<UserCreateArgs>(&["--email", "a", "--name", "A", "--role", "600"]).is_err());
+        for words in [&["guest"][..], &["--role", "guest"]] {
+            let words = [&["--email", "a@b.example"], words].concat();
+            assert_eq!(parse::<UserRoleArgs>(&words).unwrap().role(), RoleName::Guest);
+        }
+        for words in [&[][..], &["guest", "--role", "guest"]] {
+            assert!(parse::<UserRoleArgs>(&[&["--email", "a@b.example"], words].concat()).is_err());
+        }
         let args: AccountArgs = parse(&["--email", "a@b.example"]).unwrap();
         assert!(args.realm.is_empty());
         let args: UserPermissionArgs = parse(&["--email", "a@b.example", "create-users"]).unwrap();
