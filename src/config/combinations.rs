@@ -198,7 +198,8 @@ fn file_conflict([cert, key]: [&'static str; 2], cert_file: &Path, key_file: &Pa
     Some(Conflict { option, because, text })
 }
 
-/// An S3 key and its secret, and the name and key of this server at the push service, must be set together or not at all. Commands beside a server that use one check their own.
+/// An S3 key and its secret, and the name and key of this server at the push service, must be set together or not at all.
+/// Commands beside a server that use one check their own.
 fn key_conflicts(Config { blobs, backups, push, .. }: &Config) -> impl Iterator<Item = Conflict> {
     let is_s3 = blobs.kind == BlobKind::S3;
     let names = ["blobs.access_key_id", "blobs.secret_access_key"];
