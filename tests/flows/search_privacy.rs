@@ -2,7 +2,7 @@
 //! the index, and after moves and deletions.
 
 use crate::support::{Channel, TestServer, TestUser, poll_for};
-use actors::queries::{Anchor, Narrowed, Range};
+use actors::queries::{Anchor, Covered, Narrowed, Range};
 use serde_json::{Value, json};
 
 /// In the content of every message of the stage.
@@ -209,8 +209,10 @@ async fn search_does_not_cross_organizations() {
     let range = Range { anchor: Anchor::Oldest, num_before: 0, num_after: 100, include_anchor: true };
     for _ in 0..2 {
         let found = second.find_text(WORD).expect("its own index");
+        let covered = Covered::Window(range);
+        let scope = second.search_scope(Some(&olga), &narrow, covered).expect("its own channels");
         let select = |narrowed: &Narrowed<'_>| Ok::<_, rules::RuleError>(narrowed.window(&range).ids);
-        let ids = second.narrow(Some(&olga), (&narrow, Some(&found)), || Ok(()), select);
+        let ids = second.narrow(Some(&olga), (&narrow, Some((&found, &scope))), || Ok(()), select);
         assert_eq!(ids.expect("a window"), []);
         s.written().await;
     }

@@ -8,7 +8,8 @@ use crate::markdown::RealmMarkdown;
 use crate::notifications;
 use crate::outbox::FailedAttempts;
 use crate::queries::{
-    self, FlagSelection, HistorySnapshot, MessageSnapshot, Narrowed, ReadScope, select_flags, select_unread,
+    self, Covered, FlagSelection, HistorySnapshot, MessageSnapshot, Narrowed, ReadScope, ScopeSearch,
+    SearchScope, TextSearch, select_flags, select_unread,
 };
 use crate::search::{self, SearchCandidates};
 use model::job::{Job, TaskKind};
@@ -120,7 +121,7 @@ impl RealmHandle {
     pub fn narrow<T, E: From<RuleError>>(
         &self,
         asker: Option<&User>,
-        narrow: (&[Term], Option<&SearchCandidates>),
+        narrow: (&[Term], Option<TextSearch<'_>>),
         check: impl FnOnce() -> Result<(), E>,
         select: impl FnOnce(&Narrowed<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
@@ -130,6 +131,22 @@ impl RealmHandle {
     /// How many messages the search index lacks.
     pub fn search_behind(&self) -> u64 {
         self.shared.search.behind()
+    }
+
+    /// Finds the messages of a narrow among which a search looks. Takes a while where the account has many channels, but reads only
+    /// some of them at a time: call it from a blocking thread.
+    ///
+    /// # Errors
+    /// Those of the terms.
+    pub fn search_scope(
+        &self,
+        asker: Option<&User>,
+        terms: &[Term],
+        covered: Covered,
+    ) -> Result<SearchScope, RuleError> {
+        let mut search = self.read(|view| ScopeSearch::begin(view, asker, terms, covered))?;
+        while self.read(|view| search.take_turn(view)) {}
+        Ok(self.read(|view| search.finish(view)))
     }
 
     /// Looks up the text of a search. Blocks: call it from a blocking thread.

@@ -63,12 +63,17 @@ pub fn window(
     (plan, text): (&Plan, Option<&RoaringBitmap>),
     range: &Range,
 ) -> Window {
-    let search = Search::new(view, asker, plan, text);
+    let first_unread = || first_unread(view, asker, (plan, text)).map_or(NEWEST, |id| id.0.into());
+    around(Search::new(view, asker, plan, text), range, first_unread)
+}
+
+/// The ids of a window of what a search finds; `first_unread` is the anchor of that name.
+pub(super) fn around(search: Search<'_>, range: &Range, first_unread: impl FnOnce() -> u64) -> Window {
     let anchor = match range.anchor {
         Anchor::Newest => NEWEST,
         Anchor::Oldest => 0,
         Anchor::Id(id) => id.min(NEWEST),
-        Anchor::FirstUnread => first_unread(view, asker, (plan, text)).map_or(NEWEST, |id| id.0.into()),
+        Anchor::FirstUnread => first_unread(),
     };
     // If too few messages meet the conditions for a walk, the set is computed.
     window_around(&search, anchor, range)

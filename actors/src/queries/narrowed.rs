@@ -4,6 +4,7 @@ use super::fetch::{Range, Window, window};
 use super::flags::{FlagSelection, select_flags};
 use super::locate::readable_among;
 use super::search::{Search, set_of};
+use super::search_scope::SearchScope;
 use super::{MessageParts, MessageSnapshot, locate};
 use crate::search::SearchCandidates;
 use model::{Flag, FlagOp, MessageId, User};
@@ -12,47 +13,97 @@ use rules::RuleError;
 use rules::narrow::{Plan, Term, locate_narrow};
 use storage::View;
 
+/// A search, and the messages that it covers.
+pub type TextSearch<'f> = (&'f SearchCandidates, &'f SearchScope);
+
 /// A narrow at one point in time, for the account that asks (none: without an account).
 pub struct Narrowed<'v> {
     view: &'v View,
     asker: Option<&'v User>,
-    plan: Plan,
-    /// The messages that match the text of a search.
-    text: Option<RoaringBitmap>,
+    terms: &'v [Term],
+    source: Source<'v>,
+}
+
+/// Where the messages of a narrow are found.
+enum Source<'v> {
+    /// In the sets of the view.
+    Plan(Plan),
+    /// In the messages that a search covers: those that match the text.
+    Text { found: &'v SearchCandidates, scope: &'v SearchScope, text: RoaringBitmap },
 }
 
 impl<'v> Narrowed<'v> {
+    /// A narrow. Without `search`, no message matches a text.
     pub(crate) fn new<E: From<RuleError>>(
         view: &'v View,
         asker: Option<&'v User>,
-        (terms, found): (&[Term], Option<&SearchCandidates>),
+        (terms, search): (&'v [Term], Option<TextSearch<'v>>),
         check: impl FnOnce() -> Result<(), E>,
     ) -> Result<Self, E> {
-        let located = locate_narrow(&view.directory, asker, terms, |id| locate(view, asker, id))?;
-        check()?;
-        let plan = located.plan(&view.directory, asker)?;
-        let text = plan.is_search.then(|| found.map(|found| found.messages(view)).unwrap_or_default());
-        Ok(Self { view, asker, plan, text })
+        let source = match search {
+            Some((found, scope)) => {
+                check()?;
+                Source::Text { found, scope, text: found.messages(view) }
+            }
+            None => {
+                let located = locate_narrow(&view.directory, asker, terms, |id| locate(view, asker, id))?;
+                check()?;
+                Source::Plan(located.plan(&view.directory, asker)?)
+            }
+        };
+        Ok(Self { view, asker, terms, source })
     }
 
-    /// The ids of a window.
+    /// The ids of a window. With a search it may have messages that do not match; those of the last one do.
     pub fn window(&self, range: &Range) -> Window {
-        window(self.view, self.asker, (&self.plan, self.text.as_ref()), range)
+        match &self.source {
+            Source::Plan(plan) => window(self.view, self.asker, (plan, self.no_text(plan).as_ref()), range),
+            Source::Text { scope, text, .. } => {
+                let mut window = scope.window(text, range);
+                window.ids = self.current(window.ids);
+                window
+            }
+        }
     }
 
     /// Those of some ids that match; ascending, each once.
     pub fn matching(&self, ids: &[MessageId]) -> Vec<MessageId> {
-        let search = Search::new(self.view, self.asker, &self.plan, self.text.as_ref());
-        set_of(ids).iter().filter(|id| search.contains(*id)).map(MessageId).collect()
+        match &self.source {
+            Source::Plan(plan) => {
+                let text = self.no_text(plan);
+                let search = Search::new(self.view, self.asker, plan, text.as_ref());
+                set_of(ids).iter().filter(|id| search.contains(*id)).map(MessageId).collect()
+            }
+            Source::Text { scope, text, .. } => self.current(scope.matching(ids, text)),
+        }
     }
 
     /// Those of some ids that the asker may read and that match; ascending, each once. Unlike in a window, they need not
     /// be in the asker's own history.
     pub fn readable(&self, ids: &[MessageId]) -> Vec<MessageId> {
-        let Some(reader) = self.asker else { return self.matching(ids) };
+        let (Source::Plan(plan), Some(reader)) = (&self.source, self.asker) else {
+            return self.matching(ids);
+        };
         let readable = set_of(&readable_among(self.view, reader, ids));
-        let found = Search::among(self.view, self.asker, &self.plan, (readable, self.text.as_ref()));
+        let text = self.no_text(plan);
+        let found = Search::among(self.view, self.asker, plan, (readable, text.as_ref()));
         found.into_set().iter().map(MessageId).collect()
+    }
+
+    /// A narrow with a text of which nothing was looked up has no messages.
+    fn no_text(&self, plan: &Plan) -> Option<RoaringBitmap> {
+        plan.is_search.then(RoaringBitmap::new)
+    }
+
+    /// Those of some messages of a search (ascending) that are still in the narrow. They are examined only when all of them are known
+    /// to match the text, because otherwise they are not shown.
+    fn current(&self, ids: Vec<MessageId>) -> Vec<MessageId> {
+        match &self.source {
+            Source::Text { found, scope, .. } if found.unverified(ids.iter().copied()).is_empty() => {
+                scope.still(self.view, self.asker, self.terms, ids)
+            }
+            Source::Text { .. } | Source::Plan(_) => ids,
+        }
     }
 
     /// A snapshot of some of these messages (ascending).

@@ -1,7 +1,7 @@
 //! A user's own history: messages that were delivered to the user or flagged by the user, and that the user can still access
 //! (docs/api/narrow.md#searched-messages).
 
-use model::{ChannelId, User};
+use model::{ChannelId, ConversationId, User};
 use roaring::{MultiOps, RoaringBitmap};
 use rules::permissions::message::{keeps_own_history, own_channel_history};
 use std::borrow::Cow;
@@ -91,6 +91,34 @@ pub(super) fn own_in_channel<'v>(view: &'v View, asker: &User, channel: ChannelI
     }
 }
 
+/// The conversations in which a user may have a history, to be examined with [`own_in_conversation`]; each once.
+pub(super) fn own_conversations(view: &View, asker: &User) -> Vec<ConversationId> {
+    let directs = view.directory.directs_of(asker.id).map(|direct| ConversationId::Direct(direct.recipient));
+    let subscribed = view.directory.channels_of_user(asker.id).map(ConversationId::Channel);
+    let arrived = view.channels_arrived_for(asker.id).into_iter();
+    let new = arrived.filter(|channel| view.directory.subscription(*channel, asker.id).is_none());
+    directs.chain(subscribed).chain(new.map(ConversationId::Channel)).collect()
+}
+
+/// The messages of a conversation that were delivered to a user and can still be accessed.
+pub(super) fn own_in_conversation<'v>(
+    view: &'v View,
+    asker: &User,
+    conversation: ConversationId,
+) -> Option<Cow<'v, RoaringBitmap>> {
+    match conversation {
+        ConversationId::Direct(recipient) if view.is_in_conversation(asker.id, recipient) => {
+            view.messages.directs.get(&recipient).map(Cow::Borrowed)
+        }
+        ConversationId::Direct(_) => None,
+        ConversationId::Channel(channel) => {
+            let record = view.directory.channel(channel)?;
+            let is_kept = keeps_own_history(&view.directory, asker, record);
+            is_kept.then(|| view.delivered_in_channel(asker.id, channel))
+        }
+    }
+}
+
 /// A user's unread messages.
 pub(super) fn unread(view: &View, asker: &User) -> RoaringBitmap {
     let none = RoaringBitmap::new();
@@ -113,7 +141,7 @@ fn delivered_channels(view: &View, asker: &User) -> Vec<ChannelId> {
 }
 
 /// Messages that a user has flagged and that were not delivered to the user.
-fn historical(view: &View, asker: &User) -> RoaringBitmap {
+pub(super) fn historical(view: &View, asker: &User) -> RoaringBitmap {
     let Some(mine) = view.messages.users.get(&asker.id).filter(|mine| !mine.historical.is_empty()) else {
         return RoaringBitmap::new();
     };

@@ -15,6 +15,15 @@ use storage::View;
 /// Messages that a walk skips because they do not meet the conditions; after more, sets are computed.
 const PASSED_OVER_MAX: usize = 16_384;
 
+/// What is known of a plan's scope already.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KnownSets<'v> {
+    /// The asker's own history.
+    pub own: Option<&'v RoaringBitmap>,
+    /// The messages of the plan's channels.
+    pub channels: Option<&'v RoaringBitmap>,
+}
+
 /// A plan for a user.
 pub(super) struct Search<'v> {
     /// The accessible messages; almost disjoint.
@@ -26,14 +35,25 @@ impl<'v> Search<'v> {
     /// All messages that match a plan for a user (none: without an account).
     /// `text` has the messages that match the text of a search.
     pub fn new(view: &'v View, asker: Option<&User>, plan: &Plan, text: Option<&'v RoaringBitmap>) -> Self {
+        let mut search = Self::within(view, asker, plan, KnownSets::default());
+        search.filter.wanted.extend(text.map(Cow::Borrowed));
+        search.shortened()
+    }
+
+    /// All messages that match a plan for a user, in a scope of which something is known.
+    pub fn within(view: &'v View, asker: Option<&User>, plan: &Plan, known: KnownSets<'v>) -> Self {
         let narrowest = plan.narrowest();
         let parts = match narrowest {
             Some(set) => vec![within_scope(view, asker, plan, set)],
-            None => whole_scope(view, asker, &plan.scope),
+            None => whole_scope(view, asker, &plan.scope, known),
         };
-        let mut filter = Filter::new(view, asker, plan, narrowest, &Own::History);
-        filter.wanted.extend(text.map(Cow::Borrowed));
-        Self { parts, filter }.shortened()
+        Self { parts, filter: Filter::new(view, asker, plan, narrowest, &Own::History) }
+    }
+
+    /// The messages of a set that are in another one, too.
+    pub fn in_both(set: &'v RoaringBitmap, other: &'v RoaringBitmap) -> Self {
+        let filter = Filter { wanted: vec![Cow::Borrowed(other)], ..Filter::default() };
+        Self { parts: vec![Cow::Borrowed(set)], filter }.shortened()
     }
 
     /// Those of some messages that meet a plan's conditions. Their access has been checked.
@@ -222,12 +242,23 @@ fn within_scope<'v>(
     }
 }
 
-fn whole_scope<'v>(view: &'v View, asker: Option<&User>, scope: &Scope) -> Vec<Cow<'v, RoaringBitmap>> {
+fn whole_scope<'v>(
+    view: &'v View,
+    asker: Option<&User>,
+    scope: &Scope,
+    known: KnownSets<'v>,
+) -> Vec<Cow<'v, RoaringBitmap>> {
     match (scope, asker) {
         (Scope::Channels(channels), _) => {
+            if let Some(messages) = known.channels {
+                return vec![Cow::Borrowed(messages)];
+            }
             channels.iter().filter_map(|channel| view.channel_ids(*channel).map(Cow::Borrowed)).collect()
         }
-        (Scope::OwnHistory, Some(asker)) => own_parts(view, asker),
+        (Scope::OwnHistory, Some(asker)) => match known.own {
+            Some(own) => vec![Cow::Borrowed(own)],
+            None => own_parts(view, asker),
+        },
         (Scope::OwnHistory, None) => Vec::new(),
     }
 }

@@ -9,7 +9,7 @@ use crate::http::admission::Admission;
 use crate::http::reply::push_fields;
 use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Realm, Reply};
 use actors::budget::Reservation;
-use actors::queries::{Anchor, MessageParts, Narrowed, Range, Window};
+use actors::queries::{Anchor, Covered, MessageParts, Narrowed, Range, Window};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use model::MessageId;
@@ -67,6 +67,14 @@ impl Wanted {
         match self {
             Self::Window(range) => range.num_before.saturating_add(range.num_after).saturating_add(1),
             Self::Ids(ids) => ids.len(),
+        }
+    }
+
+    /// What they are selected from.
+    fn covered(&self) -> Covered {
+        match self {
+            Self::Window(range) => Covered::Window(*range),
+            Self::Ids(ids) => Covered::Readable(ids.clone()),
         }
     }
 
@@ -129,14 +137,19 @@ pub async fn fetch(
         count if count > AT_ONCE_MAX => Some(admission.reserve(bytes_in_parts(count)).await?),
         _ => None,
     };
-    let request =
-        NarrowedRequest { admission: &admission, realm: &realm, user: user.as_deref(), narrow: &narrow };
-    let select = |narrowed: &Narrowed<'_>| {
-        let (selected, window) = wanted.select(narrowed);
-        let page = Page::take(narrowed, &window.ids);
-        Ok((selected, (window, page)))
+    let request = NarrowedRequest {
+        admission: &admission,
+        realm: &realm,
+        user: user.as_deref(),
+        narrow: &narrow,
+        covered: wanted.covered(),
     };
-    let ((window, page), highlighter) = request.select(|| wanted.check(), select).await?;
+    let finish = |narrowed: &Narrowed<'_>, window: Window| {
+        let page = Page::take(narrowed, &window.ids);
+        Ok((window, page))
+    };
+    let ((window, page), highlighter) =
+        request.select(|| wanted.check(), |narrowed| wanted.select(narrowed), finish).await?;
     let shown = WindowJson {
         anchor: matches!(wanted, Wanted::Window(_)).then_some(window.anchor),
         found_anchor: window.found_anchor,

@@ -6,7 +6,7 @@ use super::range::{MESSAGES_MAX, check_anchor_place, parse_anchor, read_count, r
 use super::text_search::{NarrowedRequest, Selected};
 use crate::http::admission::Admission;
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply};
-use actors::queries::{Narrowed, Range};
+use actors::queries::{Covered, Narrowed, Range, Window};
 use model::{ChannelId, MessageId};
 use rules::narrow::Term;
 use serde::Serialize;
@@ -56,14 +56,22 @@ pub async fn change_in_narrow(
     let Caller { realm, user } = caller;
     let FlagChange { flag, op } = request.change;
     let check = || check_anchor_place(&request.range);
-    let narrow =
-        NarrowedRequest { admission: &admission, realm: &realm, user: Some(&user), narrow: &request.narrow };
+    let narrow = NarrowedRequest {
+        admission: &admission,
+        realm: &realm,
+        user: Some(&user),
+        narrow: &request.narrow,
+        covered: Covered::Window(request.range),
+    };
     let select = |narrowed: &Narrowed<'_>| {
         let window = narrowed.window(&request.range);
-        let selected = narrowed.select_flags(&user, (flag, op), &window.ids)?;
-        Ok((Selected::window(&window, &request.range), (window, selected)))
+        (Selected::window(&window, &request.range), window)
     };
-    let ((window, selected), _) = narrow.select(check, select).await?;
+    let finish = |narrowed: &Narrowed<'_>, window: Window| {
+        let selected = narrowed.select_flags(&user, (flag, op), &window.ids)?;
+        Ok((window, selected))
+    };
+    let ((window, selected), _) = narrow.select(check, select, finish).await?;
     realm.change_flags(user.id, flag, op, selected.messages).await?;
     reply(&ChangedFlags {
         processed_count: window.ids.len(),

@@ -6,7 +6,7 @@ use super::range::read_narrow;
 use super::text_search::{NarrowedRequest, Selected};
 use crate::http::admission::Admission;
 use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, reply_field};
-use actors::queries::Narrowed;
+use actors::queries::{Covered, Narrowed};
 use model::{Flag, Flags, MessageId};
 use rules::narrow::Term;
 use rules::text::escape_html;
@@ -47,13 +47,16 @@ pub async fn matches_narrow(
     Params(request): Params<MatchNarrow>,
 ) -> HandlerResult {
     let Caller { realm, user } = caller;
+    let MatchNarrow { ids, narrow } = request;
+    let covered = Covered::Matching(ids.clone());
     let narrow =
-        NarrowedRequest { admission: &admission, realm: &realm, user: Some(&user), narrow: &request.narrow };
+        NarrowedRequest { admission: &admission, realm: &realm, user: Some(&user), narrow: &narrow, covered };
     let select = |narrowed: &Narrowed<'_>| {
-        let ids = narrowed.matching(&request.ids);
-        Ok((Selected::ids(&ids), narrowed.snapshot(&ids)))
+        let ids = narrowed.matching(&ids);
+        (Selected::ids(&ids), ids)
     };
-    let (snapshot, mut highlighter) = narrow.select(|| Ok(()), select).await?;
+    let finish = |narrowed: &Narrowed<'_>, ids: Vec<MessageId>| Ok(narrowed.snapshot(&ids));
+    let (snapshot, mut highlighter) = narrow.select(|| Ok(()), select, finish).await?;
     let matches = run(snapshot.is_in_memory(), move || {
         // Messages that the caller can read, but that were not delivered to them, do not count.
         let foreign = Flags::only(Flag::Read).with(Flag::Historical);

@@ -5,7 +5,7 @@ use super::range::MESSAGES_MAX;
 use crate::http::ApiError;
 use crate::http::admission::Admission;
 use actors::RealmHandle;
-use actors::queries::{Anchor, Narrowed, Range, Window};
+use actors::queries::{Anchor, Covered, Narrowed, Range, SearchScope, TextSearch, Window};
 use actors::search::{Highlighter, SearchCandidates};
 use model::{MessageId, User};
 use rules::narrow::{Term, search_text};
@@ -42,38 +42,64 @@ pub struct NarrowedRequest<'r> {
     /// None without an account.
     pub user: Option<&'r User>,
     pub narrow: &'r [Term],
+    /// What `select` selects from.
+    pub covered: Covered,
+}
+
+/// What a round of a search has led to.
+enum Round<T> {
+    Done(T),
+    /// These messages must be checked first, and more of a range.
+    Again(Vec<MessageId>, Option<Range>),
 }
 
 impl NarrowedRequest<'_> {
-    /// Selects messages of the narrow at one point in time, as [`RealmHandle::narrow`] does. With a search, `select` runs
-    /// again until all messages that it selects match; then there is a highlighter, too.
-    pub async fn select<T>(
+    /// Selects messages of the narrow at one point in time, as [`RealmHandle::narrow`] does: `select` finds them, and `finish` makes the
+    /// result of what it found. With a search, `select` runs again until all messages that it selects match; then there is a
+    /// highlighter, too.
+    pub async fn select<P, T>(
         &self,
         check: impl Fn() -> Result<(), ApiError>,
-        select: impl Fn(&Narrowed<'_>) -> Result<(Selected, T), ApiError>,
+        select: impl Fn(&Narrowed<'_>) -> (Selected, P),
+        finish: impl Fn(&Narrowed<'_>, P) -> Result<T, ApiError>,
     ) -> Result<(T, Option<Highlighter>), ApiError> {
         let (user, narrow) = (self.user, self.narrow);
         let Some(text) = search_text(narrow) else {
-            let (_, selected) = self.realm.narrow(user, (narrow, None), check, select)?;
+            let selected = self
+                .realm
+                .narrow(user, (narrow, None), check, |narrowed| finish(narrowed, select(narrowed).1))?;
             return Ok((selected, None));
         };
         // Errors of the other terms come first.
         self.realm.narrow(user, (narrow, None), &check, |_| Ok::<_, ApiError>(()))?;
-        let mut found = self.find(text).await?;
+        let (mut found, scope) = self.find(text).await?;
         let mut wider = 1;
         loop {
-            let (shown, selected) = self.realm.narrow(user, (narrow, Some(&found)), &check, &select)?;
-            let mut unverified = found.unverified(shown.ids);
-            if unverified.is_empty() {
-                let highlighter = found.highlighter();
-                return Ok((selected, Some(highlighter)));
-            }
+            let round = self.realm.narrow(user, (narrow, Some((&found, &scope))), &check, |narrowed| {
+                let (shown, selected) = select(narrowed);
+                let unverified = found.unverified(shown.ids);
+                match unverified.is_empty() {
+                    true => finish(narrowed, selected).map(Round::Done),
+                    false => Ok(Round::Again(unverified, shown.range)),
+                }
+            })?;
+            let (mut unverified, range) = match round {
+                Round::Done(selected) => {
+                    let highlighter = found.highlighter();
+                    return Ok((selected, Some(highlighter)));
+                }
+                Round::Again(unverified, range) => (unverified, range),
+            };
             // Looking words up is cheap, reading messages is not.
             if !found.needs_lookup(&unverified) {
                 wider *= WIDER;
             }
-            if let Some(range) = shown.range {
-                unverified.extend(found.unverified(self.read_ahead(&found, &range, wider.max(WIDER))?));
+            if let Some(range) = range {
+                unverified.extend(found.unverified(self.read_ahead(
+                    (&found, &scope),
+                    &range,
+                    wider.max(WIDER),
+                )?));
                 unverified.sort_unstable();
                 unverified.dedup();
             }
@@ -81,9 +107,15 @@ impl NarrowedRequest<'_> {
         }
     }
 
-    async fn find(&self, text: String) -> Result<SearchCandidates, ApiError> {
-        let realm = self.realm.clone();
-        Ok(self.admission.enter_pages()?.work(move || realm.find_text(&text)).await??)
+    async fn find(&self, text: String) -> Result<(SearchCandidates, SearchScope), ApiError> {
+        let (realm, user) = (self.realm.clone(), self.user.cloned());
+        let (narrow, covered) = (self.narrow.to_vec(), self.covered.clone());
+        let work = move || {
+            let found = realm.find_text(&text)?;
+            let scope = realm.search_scope(user.as_ref(), &narrow, covered)?;
+            Ok::<_, ApiError>((found, scope))
+        };
+        self.admission.enter_pages()?.work(work).await?
     }
 
     async fn check(
@@ -99,14 +131,14 @@ impl NarrowedRequest<'_> {
     /// The messages of a wider range, which are read together.
     fn read_ahead(
         &self,
-        found: &SearchCandidates,
+        search: TextSearch<'_>,
         range: &Range,
         wider: usize,
     ) -> Result<Vec<MessageId>, ApiError> {
         let count = |count: usize| count.saturating_mul(wider).min(MESSAGES_MAX);
         let range =
             Range { num_before: count(range.num_before), num_after: count(range.num_after), ..*range };
-        let narrow = (self.narrow, Some(found));
+        let narrow = (self.narrow, Some(search));
         self.realm.narrow(self.user, narrow, || Ok(()), |narrowed| Ok(narrowed.window(&range).ids))
     }
 }

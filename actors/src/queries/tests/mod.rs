@@ -2,6 +2,7 @@
 //! one by one.
 
 mod naive;
+mod search_scope;
 
 use super::bodies::still_readable;
 use super::fetch::window;
