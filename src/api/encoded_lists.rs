@@ -5,11 +5,13 @@
 //! own entry is replaced, because users see more of themselves; restricted guests and bots get lists of their own.
 //! Channels: the fields that do not depend on the reader, channel by channel; which channels and lists of subscribers a
 //! reader may see is decided for each response. Groups: one list for all readers with an account. Statuses: one list for all who see
-//! all users. A list is reused only while everything that it was made from is unchanged; answers that are still being sent keep the
-//! one that they began with, and together they keep a bounded number of bytes without being charged for them.
+//! all users. Of a requester with many channels, what a registration says of them is kept for the next one. A list is reused only
+//! while everything that it was made from is unchanged; answers that are still being sent keep the one that they began with, and
+//! together they keep a bounded number of bytes without being charged for them.
 
 mod channels;
 mod groups;
+mod own_channels;
 mod people;
 mod source;
 mod statuses;
@@ -18,6 +20,7 @@ mod version;
 
 pub use channels::EncodedChannels;
 pub use groups::ListedGroups;
+pub use own_channels::{OwnChannels, OwnChannelsKey, OwnChannelsOf};
 pub use people::{Listed, SharedPeople};
 pub use source::ChannelSource;
 
@@ -40,6 +43,8 @@ use crate::http::Envelope;
 
 /// Maximum bytes of shared lists of users; beyond it, the least recently used are dropped.
 const PEOPLE_BYTES_MAX: usize = 48 << 20;
+/// Maximum bytes of lists of own channels; beyond it, the least recently used are dropped.
+const OWN_CHANNELS_BYTES_MAX: usize = 32 << 20;
 /// Maximum bytes of all that is kept; beyond it, what was used least recently is dropped every few seconds.
 const BYTES_MAX: usize = 256 << 20;
 /// Maximum bytes of lists that no cache has, or has any more, and that answers keep until they are read, without being charged to
@@ -53,6 +58,7 @@ pub struct EncodedLists {
     state: Mutex<State>,
     uncached: UncachedBytes,
     uncached_bytes_max: usize,
+    own_channels_bytes_min: usize,
     bytes: Gauge,
     uncached_gauge: Gauge,
     made: Counter,
@@ -65,6 +71,7 @@ struct State {
     channels: HashMap<RealmId, CacheEntry<Mutex<ChannelParts>>>,
     groups: HashMap<(RealmId, ListedGroups), CacheEntry<SharedGroups>>,
     statuses: HashMap<RealmId, CacheEntry<SharedStatuses>>,
+    own_channels: HashMap<(RealmId, OwnChannelsKey), CacheEntry<OwnChannels>>,
 }
 
 /// A shared list, and the time of its last use.
@@ -91,6 +98,7 @@ impl Default for EncodedLists {
             state: Mutex::default(),
             uncached: UncachedBytes::default(),
             uncached_bytes_max: UNCACHED_BYTES_MAX,
+            own_channels_bytes_min: own_channels::KEPT_BYTES_MIN,
             bytes: gauge!("millstream_shared_answer_bytes"),
             uncached_gauge: gauge!("millstream_shared_answer_uncached_bytes"),
             made: counter!("millstream_shared_lists_total", "how" => "made"),
@@ -100,6 +108,12 @@ impl Default for EncodedLists {
 }
 
 impl EncodedLists {
+    /// Keeps lists of own channels of any size, for tests with few channels.
+    #[cfg(test)]
+    pub fn keeping_small() -> Self {
+        Self { own_channels_bytes_min: 0, ..Self::default() }
+    }
+
     /// An envelope for shared parts; `bytes` is the expected size of what it has besides them. Its requester is charged for them
     /// only while answers keep too many bytes of lists that no cache has.
     pub fn envelope(&self, bytes: usize) -> Envelope {
@@ -148,6 +162,34 @@ impl EncodedLists {
         list.json.json().clone()
     }
 
+    /// What a registration says of its requester's channels: the lists of an earlier one, or those that `write` returns with the places
+    /// of the shown channels.
+    pub fn own_channels<E>(
+        &self,
+        key: OwnChannelsKey,
+        of: &OwnChannelsOf<'_>,
+        write: impl FnOnce() -> Result<(Envelope, Vec<usize>), E>,
+    ) -> Result<Arc<OwnChannels>, E> {
+        let key = (of.directory.realm().id, key);
+        let known = self.state.lock().own_channels.get_mut(&key).map(CacheEntry::touch);
+        if let Some(known) = known.filter(|known| known.is_of(of)) {
+            self.used.increment(1);
+            return Ok(known);
+        }
+        let made = OwnChannels::new(of, write()?, (&self.uncached, self.own_channels_bytes_min));
+        let made = Arc::new(made);
+        let mut state = self.state.lock();
+        if made.is_kept() {
+            self.made.increment(1);
+            state.own_channels.insert(key, CacheEntry::new(made.clone()));
+            evict_lists_of_users(&mut state.own_channels, OwnChannels::bytes, OWN_CHANNELS_BYTES_MAX);
+            self.bytes.set(state.bytes() as f64);
+        } else {
+            state.own_channels.remove(&key);
+        }
+        Ok(made)
+    }
+
     /// The list with a key in one of the maps, or the one that `make` encodes in its place if that is missing or not current.
     fn cached<K: Eq + Hash, T>(
         &self,
@@ -168,7 +210,7 @@ impl EncodedLists {
         self.made.increment(1);
         let mut state = self.state.lock();
         map(&mut state).insert(key, CacheEntry::new(made.clone()));
-        state.evict_lists_of_users();
+        evict_lists_of_users(&mut state.people, SharedPeople::bytes, PEOPLE_BYTES_MAX);
         self.bytes.set(state.bytes() as f64);
         made
     }
@@ -195,15 +237,13 @@ impl EncodedLists {
 }
 
 impl State {
-    fn people_bytes(&self) -> usize {
-        self.people.values().map(|entry| entry.shared.bytes()).sum()
-    }
-
     fn bytes(&self) -> usize {
         let channels = self.channels.values().map(|entry| entry.shared.lock().bytes()).sum::<usize>();
         let groups = self.groups.values().map(|entry| entry.shared.json.json().len()).sum::<usize>();
         let statuses = self.statuses.values().map(|entry| entry.shared.json.json().len()).sum::<usize>();
-        self.people_bytes() + channels + groups + statuses
+        let own_channels = self.own_channels.values().map(|entry| entry.shared.bytes()).sum::<usize>();
+        let people = self.people.values().map(|entry| entry.shared.bytes()).sum::<usize>();
+        people + channels + groups + statuses + own_channels
     }
 
     /// Keeps only the entries whose last use was at a time that is to be kept.
@@ -212,6 +252,7 @@ impl State {
         self.channels.retain(|_, entry| is_kept(entry.used_at));
         self.groups.retain(|_, entry| is_kept(entry.used_at));
         self.statuses.retain(|_, entry| is_kept(entry.used_at));
+        self.own_channels.retain(|_, entry| is_kept(entry.used_at));
     }
 
     /// Drops what was used least recently until the rest fits.
@@ -221,18 +262,25 @@ impl State {
             let channels = self.channels.values().map(|entry| entry.used_at);
             let groups = self.groups.values().map(|entry| entry.used_at);
             let statuses = self.statuses.values().map(|entry| entry.used_at);
-            let Some(oldest) = people.chain(channels).chain(groups).chain(statuses).min() else { break };
+            let own_channels = self.own_channels.values().map(|entry| entry.used_at);
+            let all = people.chain(channels).chain(groups).chain(statuses).chain(own_channels);
+            let Some(oldest) = all.min() else { break };
             self.retain(|used_at| used_at > oldest);
         }
     }
+}
 
-    /// Drops the lists of users that were used least recently until the rest fits.
-    fn evict_lists_of_users(&mut self) {
-        while self.people_bytes() > PEOPLE_BYTES_MAX {
-            let oldest = self.people.iter().min_by_key(|(_, entry)| entry.used_at).map(|(key, _)| *key);
-            let Some(oldest) = oldest else { break };
-            self.people.remove(&oldest);
-        }
+/// Drops the lists of users that were used least recently until the rest fits.
+fn evict_lists_of_users<K: Copy + Eq + Hash, T>(
+    lists: &mut HashMap<K, CacheEntry<T>>,
+    bytes: impl Fn(&T) -> usize,
+    bytes_max: usize,
+) {
+    let mut kept: usize = lists.values().map(|entry| bytes(&entry.shared)).sum();
+    while kept > bytes_max {
+        let oldest = lists.iter().min_by_key(|(_, entry)| entry.used_at).map(|(key, _)| *key);
+        let Some(dropped) = oldest.and_then(|oldest| lists.remove(&oldest)) else { break };
+        kept -= bytes(&dropped.shared);
     }
 }
 

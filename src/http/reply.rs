@@ -141,6 +141,8 @@ pub struct Envelope {
     spliced: Vec<(usize, Bytes)>,
     /// Whether the spliced parts count as memory of this response.
     counts_spliced: bool,
+    /// Shared parts up to this size are copied.
+    copied_bytes_max: usize,
 }
 
 impl Envelope {
@@ -148,7 +150,7 @@ impl Envelope {
     pub fn with_capacity(bytes: usize) -> Self {
         let mut own = Vec::with_capacity(OPENING.len() + bytes + 64);
         own.extend_from_slice(OPENING);
-        Self { own, spliced: Vec::new(), counts_spliced: false }
+        Self { own, spliced: Vec::new(), counts_spliced: false, copied_bytes_max: COPIED_BYTES_MAX }
     }
 
     /// Charges the response for all of its spliced parts, as if it shared them with no other.
@@ -193,7 +195,7 @@ impl Envelope {
 
     /// Inserts shared bytes without copying them.
     pub fn splice(&mut self, shared: Bytes) {
-        if shared.len() <= COPIED_BYTES_MAX {
+        if shared.len() <= self.copied_bytes_max {
             self.own.extend_from_slice(&shared);
         } else {
             self.spliced.push((self.own.len(), shared));

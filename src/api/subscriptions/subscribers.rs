@@ -11,7 +11,7 @@ use rules::permissions::channel::sees_subscribers_as;
 use std::sync::Arc;
 
 /// The parameter `include_subscribers`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum IncludeSubscribers {
     #[default]
     No,
@@ -39,7 +39,7 @@ pub struct SubscriberSource<'a> {
     reader: Option<&'a User>,
     include: IncludeSubscribers,
     /// Users whom clients need at once, besides the reader, ascending: those with a presence, who are likely to be mentioned, and bots.
-    prominent: Arc<[UserId]>,
+    pub prominent: Arc<[UserId]>,
 }
 
 /// The lists of one channel.

@@ -13,6 +13,17 @@ impl Reply {
 }
 
 impl Envelope {
+    /// Fields that are to be a part of other envelopes; `bytes` is their expected size. Shared parts up to `copied_bytes_max` are copied.
+    pub fn part(bytes: usize, copied_bytes_max: usize) -> Self {
+        let own = Vec::with_capacity(bytes);
+        Self { own, spliced: Vec::new(), counts_spliced: false, copied_bytes_max }
+    }
+
+    /// The bytes of a part, and the shared bytes that were not copied, each with the length at which it is inserted.
+    pub fn into_spliced(self) -> (Vec<u8>, Vec<(usize, Bytes)>) {
+        (self.own, self.spliced)
+    }
+
     /// The fields as one JSON object, without `result` and `msg`.
     pub fn into_object(mut self) -> Vec<Bytes> {
         self.own.push(b'}');

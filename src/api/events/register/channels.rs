@@ -1,7 +1,7 @@
 //! Channels and subscriptions of a registration.
 
 use super::request::State;
-use crate::api::encoded_lists::{ChannelSource, EncodedChannels};
+use crate::api::encoded_lists::{ChannelSource, EncodedChannels, OwnChannels, OwnChannelsKey, OwnChannelsOf};
 use crate::api::subscriptions::subscribers::SubscriberSource;
 use crate::api::wire::channel::{OwnSubscriptions, spectator_subscription};
 use crate::api::wire::folder::folder;
@@ -16,19 +16,18 @@ use rules::folders::folders_in_order;
 use rules::permissions::channel::sees_channel_as;
 use rules::permissions::spectators::is_shown_to_spectators;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Adds the requested parts of `subscription`, `stream`, `default_streams`, `default_stream_groups` and `channel_folders`.
 pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envelope, ApiError> {
-    let channels = visible(state);
     if state.wants("subscription") || state.wants("stream") {
         let source = state.request.shared.channels(state.directory());
         let encoded = source.encode(&state.snapshot.channels);
-        if state.wants("subscription") {
-            list_subscriptions(&mut envelope, state, (&source, &encoded), &channels)?;
-        }
+        let own = own_channels(state, &source, &encoded)?;
+        own.add_to(&mut envelope);
         if state.wants("stream") {
             envelope.open_field("streams").push(b'[');
-            encoded.add_to(&mut envelope, channels.iter().map(|shown| shown.index));
+            encoded.add_to(&mut envelope, own.shown.iter().copied());
             envelope.buffer().push(b']');
         }
     }
@@ -43,16 +42,16 @@ pub fn channel_fields(mut envelope: Envelope, state: &State<'_>) -> Result<Envel
         push_list(envelope.open_field("realm_default_stream_groups"), groups.map(default_group));
     }
     if state.wants("channel_folders") {
-        list_folders(&mut envelope, state, &channels);
+        list_folders(&mut envelope, state);
     }
     Ok(envelope)
 }
 
 /// All folders in their order, archived ones included: channels may still refer to them. Spectators get those of the
 /// channels that they may read.
-fn list_folders(envelope: &mut Envelope, state: &State<'_>, channels: &[Shown<'_>]) {
-    let of_spectators = channels.iter().filter(|_| state.me.is_none());
-    let shown: BTreeSet<_> = of_spectators.filter_map(|shown| shown.summary.channel.folder).collect();
+fn list_folders(envelope: &mut Envelope, state: &State<'_>) {
+    let of_spectators = if state.me.is_none() { visible(state) } else { Vec::new() };
+    let shown: BTreeSet<_> = of_spectators.iter().filter_map(|shown| shown.summary.channel.folder).collect();
     let folders = folders_in_order(state.directory()).into_iter();
     let folders = folders.filter(|folder| state.me.is_some() || shown.contains(&folder.id));
     push_list(envelope.open_field("channel_folders"), folders.map(|shown| folder(shown)));
@@ -97,16 +96,40 @@ fn visible<'a>(state: &'a State<'_>) -> Vec<Shown<'a>> {
     channels
 }
 
+/// The channels that the caller may see, with the lists of subscriptions if they are requested.
+fn own_channels(
+    state: &State<'_>,
+    source: &ChannelSource,
+    encoded: &EncodedChannels,
+) -> Result<Arc<OwnChannels>, ApiError> {
+    let request = state.request;
+    let directory = state.directory();
+    let subscribers = SubscriberSource::new(&request.realm, directory, state.me, request.include_subscribers);
+    let key = OwnChannelsKey {
+        reader: state.me.map(|me| me.id),
+        include_subscribers: request.include_subscribers,
+        archived_channels: request.capabilities.archived_channels,
+        notification_settings_null: request.capabilities.notification_settings_null,
+        has_subscriptions: state.wants("subscription"),
+    };
+    let of = OwnChannelsOf { directory, encoded, prominent: &subscribers.prominent };
+    request.shared.own_channels(key, &of, || {
+        let channels = visible(state);
+        let mut fields = OwnChannels::envelope(&of, if key.has_subscriptions { channels.len() } else { 0 });
+        if key.has_subscriptions {
+            list_subscriptions(&mut fields, state, (&subscribers, source, encoded), &channels)?;
+        }
+        Ok((fields, channels.iter().map(|shown| shown.index).collect()))
+    })
+}
+
 /// Current, former and other channels of the caller.
 fn list_subscriptions(
     envelope: &mut Envelope,
     state: &State<'_>,
-    (source, encoded): (&ChannelSource, &EncodedChannels),
+    (subscribers, source, encoded): (&SubscriberSource<'_>, &ChannelSource, &EncodedChannels),
     channels: &[Shown<'_>],
 ) -> Result<(), ApiError> {
-    let directory = state.directory();
-    let include = state.request.include_subscribers;
-    let subscribers = SubscriberSource::new(&state.request.realm, directory, state.me, include);
     let own_fields =
         state.me.map(|me| OwnSubscriptions::new(me, state.request.capabilities.notification_settings_null));
     let [mut subscribed, mut unsubscribed, mut never]: [Vec<&Shown>; 3] = Default::default();

@@ -63,6 +63,13 @@ impl Directory {
         self.subscribers.ptr_eq(&other.subscribers)
     }
 
+    /// Whether both share everything that decides which channels a user may see, and how. False for equal but separate copies.
+    pub fn has_same_channels_as(&self, other: &Self) -> bool {
+        self.has_same_people_as(other)
+            && self.has_same_subscriptions_as(other)
+            && self.channels.ptr_eq(&other.channels)
+    }
+
     /// Whether both share the subscriptions of a channel. False for equal but separate copies.
     pub fn has_same_subscribers_as(&self, other: &Self, channel: ChannelId) -> bool {
         match (self.subscribers.get(&channel), other.subscribers.get(&channel)) {
