@@ -66,6 +66,14 @@ impl<'v> Narrowed<'v> {
         }
     }
 
+    /// The first unread messages of a search that may match its text: one of them is the anchor of that name.
+    pub fn searched_unread(&self, count: usize) -> Vec<MessageId> {
+        match &self.source {
+            Source::Text { scope, text, .. } => scope.unread(text).take(count).collect(),
+            Source::Plan(_) => Vec::new(),
+        }
+    }
+
     /// Those of some ids that match; ascending, each once.
     pub fn matching(&self, ids: &[MessageId]) -> Vec<MessageId> {
         match &self.source {

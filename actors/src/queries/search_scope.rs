@@ -139,8 +139,13 @@ impl<'a> ScopeSearch<'a> {
 impl SearchScope {
     /// The ids of a window of those messages that match a text, too.
     pub(super) fn window(&self, text: &RoaringBitmap, range: &Range) -> Window {
-        let first_unread = || self.unread.iter().find(|id| text.contains(*id)).map_or(NEWEST, u64::from);
+        let first_unread = || self.unread(text).next().map_or(NEWEST, |id| id.0.into());
         around(Search::in_both(&self.messages, text), range, first_unread)
+    }
+
+    /// The unread messages that match a text, oldest first; none where no anchor asks for them.
+    pub(super) fn unread(&self, text: &RoaringBitmap) -> impl Iterator<Item = MessageId> {
+        self.unread.iter().filter(|id| text.contains(*id)).map(MessageId)
     }
 
     /// Those of some ids that are in the scope and match a text; ascending, each once.

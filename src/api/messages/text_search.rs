@@ -92,7 +92,7 @@ impl NarrowedRequest<'_> {
             };
             // Looking words up is cheap, reading messages is not.
             if !found.needs_lookup(&unverified) {
-                wider *= WIDER;
+                wider = WIDER.saturating_mul(wider);
             }
             if let Some(range) = range {
                 unverified.extend(found.unverified(self.read_ahead(
@@ -128,7 +128,7 @@ impl NarrowedRequest<'_> {
         Ok(self.admission.enter_pages()?.work(work).await??)
     }
 
-    /// The messages of a wider range, which are read together.
+    /// The messages of a wider range, which are read together; those that may be its anchor, too.
     fn read_ahead(
         &self,
         search: TextSearch<'_>,
@@ -136,9 +136,21 @@ impl NarrowedRequest<'_> {
         wider: usize,
     ) -> Result<Vec<MessageId>, ApiError> {
         let count = |count: usize| count.saturating_mul(wider).min(MESSAGES_MAX);
-        let range =
-            Range { num_before: count(range.num_before), num_after: count(range.num_after), ..*range };
+        let wide = Range { num_before: count(range.num_before), num_after: count(range.num_after), ..*range };
+        let anchors = match range.anchor {
+            Anchor::FirstUnread => count(range.num_before.saturating_add(range.num_after).max(1)),
+            Anchor::Newest | Anchor::Oldest | Anchor::Id(_) => 0,
+        };
         let narrow = (self.narrow, Some(search));
-        self.realm.narrow(self.user, narrow, || Ok(()), |narrowed| Ok(narrowed.window(&range).ids))
+        self.realm.narrow(
+            self.user,
+            narrow,
+            || Ok(()),
+            |narrowed| {
+                let mut ids = narrowed.window(&wide).ids;
+                ids.extend(narrowed.searched_unread(anchors));
+                Ok(ids)
+            },
+        )
     }
 }

@@ -158,6 +158,30 @@ async fn search_has_both_fields_in_every_form_and_window() {
     assert_eq!(s.hamlet.message_ids(negated).await, [s.first]);
 }
 
+/// Candidates for the first unread message are read together: one in each round were as many rounds as there are candidates.
+#[tokio::test]
+async fn search_for_a_phrase_finds_the_first_unread_message_among_many() {
+    let s = stage().await;
+    let channel = s.iago.create_channel("mill").with(&s.hamlet).await;
+    for number in 0..40 {
+        s.iago.send(&channel, "grain", &format!("the mill number {number} and its water")).await;
+    }
+    let first = s.iago.send(&channel, "grain", "MILL WATER").await;
+    s.iago.send(&channel, "grain", "mill water again").await;
+    let narrow = json!([["channel", "mill"], ["search", "\"mill water\""]]);
+    for (before, after, count) in [(0, 0, 1), (5, 5, 2)] {
+        let params: Params<'_> = &[
+            ("anchor", &"first_unread"),
+            ("num_before", &before),
+            ("num_after", &after),
+            ("narrow", &narrow),
+        ];
+        let body = s.hamlet.get("/messages", params).ok().await;
+        assert_eq!((&body["anchor"], &body["found_anchor"]), (&json!(first), &json!(true)));
+        assert_eq!(body["messages"].as_array().unwrap().len(), count);
+    }
+}
+
 #[tokio::test]
 async fn search_with_other_terms() {
     let s = stage().await;
