@@ -64,8 +64,8 @@ def main():
         process, ready = first_page.start(os.path.abspath(options.binary), folder, "--seed", seed(folder))
         try:
             users = {user["email"]: user for user in ready["users"]}
-            owner, other = Client(ready, users[first_page.OWNER]), Client(ready, users[OTHER])
-            subscribe(owner, options.channels, [first_page.OWNER, OTHER])
+            other = Client(ready, users[OTHER])
+            subscribe(Client(ready, users[first_page.OWNER]), options.channels, [first_page.OWNER, OTHER])
             for number in range(options.messages):
                 other.ask("POST", "/messages", {"type": "channel", "to": f"channel {number * 7 % options.channels}", "topic": "mill",
                                                 "content": f"grain of the mill {number} and water"})
@@ -74,10 +74,16 @@ def main():
             done = threading.Event()
 
             def search():
+                try:
+                    searches()
+                finally:
+                    done.set()
+
+            def searches():
+                owner = Client(ready, users[first_page.OWNER])
                 for anchor in ["newest", "first_unread"] * (options.searches // 2):
                     owner.ask("GET", "/messages", {"anchor": anchor, "num_before": 50, "num_after": 0,
                                                    "narrow": json.dumps([{"operator": "search", "operand": '"mill water"'}])})
-                done.set()
 
             searching = threading.Thread(target=search)
             before, begun = first_page.cpu_secs(process.pid), time.monotonic()
