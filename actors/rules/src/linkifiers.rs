@@ -57,10 +57,11 @@ pub fn check_linkifier_order(
     if ordered.len() == all.items.len() { Ok(ordered) } else { Err(refusal) }
 }
 
-/// The compiled linkifiers of an organization.
+/// The compiled linkifiers of an organization, shared with those that have the same.
 pub fn compile_linkifiers(all: &Listed<LinkifierRecord>) -> Vec<Linkifier> {
     // Stored patterns are valid: each was compiled before.
-    all.items.iter().filter_map(|known| Linkifier::new(&known.pattern, &known.url_template).ok()).collect()
+    let shared = |known: &LinkifierRecord| Linkifier::shared(&known.pattern, &known.url_template).ok();
+    all.items.iter().filter_map(shared).collect()
 }
 
 /// The validated record of the linkifier with an id, or of a new one.

@@ -2,6 +2,8 @@
 
 use regex::{Captures, Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use thiserror::Error;
 
 use super::anchor::anchor;
@@ -31,6 +33,15 @@ const WORK_MAX: u64 = 16_000_000;
 /// Bytes of the longest characters before and after a match: none of the white space before it has four.
 const AROUND_BYTES_MAX: usize = 3 + char::MAX_LEN_UTF8;
 
+/// The linkifiers of all organizations, by pattern and template.
+static KNOWN: LazyLock<Mutex<KnownLinkifiers>> = LazyLock::new(Mutex::default);
+
+type KnownLinkifiers = HashMap<(String, String), Weak<Compiled>>;
+
+fn known() -> MutexGuard<'static, KnownLinkifiers> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Name of the group around the linkifier's pattern, between the allowed surrounding characters.
 const OUTER: &str = "linkifier_outer";
 
@@ -48,9 +59,13 @@ pub enum LinkifierError {
 }
 
 /// A compiled linkifier (docs/api/markdown.md#links): a regular expression whose named groups fill a URL template of
-/// RFC 6570. Matching takes time linear in the text, and no more than [`LinkifierBudget`] has.
+/// RFC 6570. Matching takes time linear in the text, and no more than [`LinkifierBudget`] has. Clones share what was compiled,
+/// which takes up to some megabytes.
 #[derive(Clone, Debug)]
-pub struct Linkifier {
+pub struct Linkifier(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
     pattern: Regex,
     template: UrlTemplate,
     /// Places of the pattern at which a match can be at the same time, also those that read nothing: each byte of a text costs as
@@ -123,14 +138,33 @@ impl Linkifier {
         let is_group = |name: &&str| pattern.capture_names().flatten().any(|group| group == *name);
         match template.variables().filter(|name| !is_group(name)).min() {
             Some(name) => Err(LinkifierError::UnknownVariable(name.to_owned())),
-            None => Ok(Self { pattern, template, places, longest }),
+            None => Ok(Self(Arc::new(Compiled { pattern, template, places, longest }))),
         }
+    }
+
+    /// A linkifier that was compiled before, by any organization that still has it; otherwise compiles it.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn shared(pattern: &str, url_template: &str) -> Result<Self, LinkifierError> {
+        let key = (pattern.to_owned(), url_template.to_owned());
+        if let Some(compiled) = known().get(&key).and_then(Weak::upgrade) {
+            return Ok(Self(compiled));
+        }
+        let compiled = Self::new(pattern, url_template)?;
+        let mut known = known();
+        // Instead of growing, if there is another way.
+        if known.len() == known.capacity() {
+            known.retain(|_, linkifier| linkifier.strong_count() > 0);
+        }
+        known.insert(key, Arc::downgrade(&compiled.0));
+        Ok(compiled)
     }
 
     /// The alphabetically first group of the pattern that the template does not use.
     pub fn unused_group(&self) -> Option<&str> {
-        let groups = self.pattern.capture_names().flatten().filter(|group| *group != OUTER);
-        groups.filter(|group| !self.template.variables().any(|name| name == *group)).min()
+        let groups = self.0.pattern.capture_names().flatten().filter(|group| *group != OUTER);
+        groups.filter(|group| !self.0.template.variables().any(|name| name == *group)).min()
     }
 
     /// All matches, first to last, without overlaps, as far as the budget allows.
@@ -139,7 +173,7 @@ impl Linkifier {
         let mut from = 0;
         loop {
             let end = text.floor_char_boundary(from + WINDOW_BYTES);
-            if !budget.spend(self.places.saturating_mul((end - from) as u64)) {
+            if !budget.spend(self.0.places.saturating_mul((end - from) as u64)) {
                 break;
             }
             // Matches that begin later are found in a later window, with more text behind them.
@@ -148,7 +182,7 @@ impl Linkifier {
             match self.search(&text[..end], from) {
                 Some(at) if at.link.start <= begin_max => {
                     let unread = (end - from).saturating_sub(self.read_max(at.start - from));
-                    budget.put_back(self.places.saturating_mul(unread as u64));
+                    budget.put_back(self.0.places.saturating_mul(unread as u64));
                     from = at.next;
                     let is_whole = at.end < end || end == text.len();
                     found.extend((is_whole && at.link.start < at.link.end).then_some(at.link));
@@ -166,13 +200,14 @@ impl Linkifier {
 
     /// Bytes that a search reads at most to find a match so far behind its beginning: what begins later is no longer followed.
     fn read_max(&self, before: usize) -> usize {
-        self.longest
+        self.0
+            .longest
             .map_or(usize::MAX, |longest| before.saturating_add(longest).saturating_add(char::MAX_LEN_UTF8))
     }
 
     /// The first match from a position on.
     fn search(&self, text: &str, from: usize) -> Option<Found> {
-        let groups = self.pattern.captures_at(text, from)?;
+        let groups = self.0.pattern.captures_at(text, from)?;
         let (whole, outer) = (groups.get(0)?, groups.name(OUTER)?);
         let width = text[outer.end()..].chars().next().map_or(1, char::len_utf8);
         Some(Found {
@@ -184,7 +219,7 @@ impl Linkifier {
     }
 
     fn url(&self, groups: &Captures<'_>) -> String {
-        self.template.expand(|name| groups.name(name).map(|group| group.as_str()))
+        self.0.template.expand(|name| groups.name(name).map(|group| group.as_str()))
     }
 }
 
@@ -237,6 +272,19 @@ mod tests {
         let linkifier = Linkifier::new(pattern, template).unwrap();
         let matches = linkifier.matches(text, &mut LinkifierBudget::of_text());
         matches.into_iter().map(|found| (text[found.start..found.end].to_owned(), found.url)).collect()
+    }
+
+    #[test]
+    fn equal_linkifiers_are_compiled_once_while_they_are_used() {
+        let shared = |pattern: &str| Linkifier::shared(pattern, "https://shared.example/").unwrap();
+        let first = shared("shared-a");
+        assert!(
+            Arc::ptr_eq(&first.0, &shared("shared-a").0) && !Arc::ptr_eq(&first.0, &shared("shared-b").0)
+        );
+        let unused = Arc::downgrade(&first.0);
+        drop(first);
+        assert!(unused.upgrade().is_none());
+        assert!(Linkifier::shared("(", "https://shared.example/").is_err());
     }
 
     #[test]
@@ -310,7 +358,7 @@ mod tests {
         {
             let parsed = regex_syntax::parse(&around(pattern)).unwrap();
             let linkifier = Linkifier::new(pattern, "/").unwrap();
-            assert_eq!(linkifier.longest, parsed.properties().maximum_len(), "{pattern}");
+            assert_eq!(linkifier.0.longest, parsed.properties().maximum_len(), "{pattern}");
         }
     }
 
