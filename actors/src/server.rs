@@ -298,10 +298,10 @@ impl Server {
     ///
     /// # Errors
     /// `Rule` with `SettingInvalid` for a bad subdomain and with `SubdomainInUse` for one in use, `Storage`.
-    pub async fn create_realm(
+    pub async fn create_realm<Frames: IntoIterator<Item = Vec<Fact>>>(
         &self,
         new: NewRealm,
-        more: impl FnOnce(&Directory) -> Vec<Vec<Fact>>,
+        more: impl FnOnce(&Directory) -> Frames,
     ) -> Result<RealmHandle, DomainError> {
         check_subdomain(&new.subdomain)?;
         if let Some(pause) = self.health.status().paused {
@@ -319,8 +319,8 @@ impl Server {
         let opened = log.open(id.0, 0).map_err(StoreError::from)?;
         let mut writer = FirstFrames { server: self, id, epoch: opened.epoch, log, view: None };
         writer.write(realm_facts(id, &new, self.options.clock.now())).await?;
-        let further = writer.view.as_ref().map(|view| more(&view.directory)).unwrap_or_default();
-        for facts in further {
+        let further = writer.view.as_ref().map(|view| more(&view.directory));
+        for facts in further.into_iter().flatten() {
             writer.write(facts).await?;
         }
         let view = writer.view.ok_or(DomainError::Stopping)?;

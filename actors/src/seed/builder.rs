@@ -1,10 +1,10 @@
 //! The facts of a seed: accounts, channels and messages.
 
 use super::content::{Seed, SeedChannel, Subscribers};
+use super::received::Received;
 use crate::draft::message_traits;
 use crate::markdown::preview_of;
 use crate::uploads::claims_of_sent;
-use model::fact::MessageRanges;
 use model::{
     AttachmentId, Bot, Channel, ChannelFact, ChannelId, DirectConversation, Directory, Fact, Flag, Flags,
     GroupFact, GroupId, Message, MessageFact, MessageId, Place, RealmFact, RecipientId, Subscription,
@@ -18,7 +18,7 @@ use rules::markdown::{
 use rules::permissions::group_setting::{default_channel_permissions, default_group_permissions};
 use rules::permissions::roles::system_groups_of;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// How long ago all users joined.
@@ -37,8 +37,7 @@ pub(super) struct SeedBuilder<'s> {
     pub(super) linkifiers: Vec<Linkifier>,
     /// Newest message of each topic, which links to the topic carry.
     pub(super) newest: HashMap<(ChannelId, String), MessageId>,
-    /// The messages that each person received from others.
-    pub(super) received: BTreeMap<UserId, Vec<MessageId>>,
+    pub(super) received: Received,
     /// The messages of each thread, as sent.
     pub(super) threads: Vec<Vec<Arc<Message>>>,
 }
@@ -50,7 +49,6 @@ pub(super) struct UnsentMessage<'s> {
     pub(super) sender: UserId,
     pub(super) recipient: RecipientId,
     pub(super) place: Place,
-    pub(super) readers: Vec<UserId>,
     pub(super) text: Cow<'s, str>,
 }
 
@@ -160,7 +158,17 @@ impl<'s> SeedBuilder<'s> {
     }
 
     fn subscribers(&self, subscribers: &Subscribers<'_>) -> Vec<UserId> {
-        let people = self.directory.users().filter(|user| subscribers.include(user));
+        let is_one: fn(&User) -> bool = match subscribers {
+            Subscribers::Everyone => |_| true,
+            Subscribers::Members => |user| !user.is_guest(),
+            Subscribers::Moderators => |user| user.is_moderator(),
+            Subscribers::Named(emails) => {
+                let named = emails.iter().filter_map(|email| self.directory.user_by_email(email));
+                let ids: BTreeSet<UserId> = named.map(|user| user.id).collect();
+                return ids.into_iter().collect();
+            }
+        };
+        let people = self.directory.users().filter(|user| !user.is_bot() && is_one(user));
         people.map(|user| user.id).collect()
     }
 
@@ -222,26 +230,26 @@ impl<'s> SeedBuilder<'s> {
         if let Place::Channel { channel, topic } = &unsent.place {
             self.newest.insert((*channel, topic.to_lowercase()), id);
         }
-        for reader in unsent.readers.iter().filter(|reader| **reader != unsent.sender) {
-            self.received.entry(*reader).or_default().push(id);
-        }
+        self.received.add(unsent.recipient, unsent.sender, id);
         let message = Message {
             content: text,
             client: CLIENT.into(),
             traits: message_traits(&rendered, !claims.is_empty(), true),
-            user_flags: self.mentioned(&rendered.mentions, &unsent.readers),
+            user_flags: self.mentioned(&rendered.mentions, unsent.recipient),
             rendered: rendered.html,
             ..Message::new(id, unsent.sender, unsent.recipient, unsent.place, sent)
         };
         (message, claims)
     }
 
-    pub(super) fn mentioned(&self, mentions: &Mentions, readers: &[UserId]) -> Vec<(UserId, Flags)> {
+    /// Those of the readers of a channel or conversation who are mentioned.
+    pub(super) fn mentioned(&self, mentions: &Mentions, recipient: RecipientId) -> Vec<(UserId, Flags)> {
         let mut users: Vec<UserId> = mentions.users.iter().map(|id| UserId(*id as u32)).collect();
         for group in &mentions.groups {
             users.extend(self.directory.members_of(GroupId(*group as u32)));
         }
-        users.retain(|user| readers.contains(user));
+        let readers = self.received.readers(recipient);
+        users.retain(|user| readers.binary_search(user).is_ok());
         users.sort();
         users.dedup();
         users.into_iter().map(|user| (user, Flags::only(Flag::Mentioned))).collect()
@@ -253,23 +261,26 @@ impl<'s> SeedBuilder<'s> {
     }
 
     /// All messages in order, and the facts that create the direct conversations.
-    fn unsent(&self) -> (Vec<UnsentMessage<'s>>, Vec<Fact>) {
+    fn unsent(&mut self) -> (Vec<UnsentMessage<'s>>, Vec<Fact>) {
         let (mut threads, mut facts) = (Vec::new(), Vec::new());
         for (index, thread) in self.seed.threads.iter().enumerate() {
             let writers: Vec<UserId> = thread.writers.iter().map(|email| self.user(email)).collect();
-            let (recipient, place, readers) = match thread.topic {
+            let (recipient, place) = match thread.topic {
                 Some((channel, topic)) => {
                     let Some(channel) = self.directory.channel_by_name(channel) else { continue };
                     let place = Place::Channel { channel: channel.id, topic: topic.to_owned() };
-                    (channel.recipient, place, self.directory.subscriber_ids(channel.id).collect())
+                    let readers = || self.directory.subscriber_ids(channel.id).collect();
+                    self.received.join(channel.recipient, readers);
+                    (channel.recipient, place)
                 }
                 None => {
                     let mut users = writers.clone();
                     users.sort();
                     let recipient = RecipientId((self.seed.channels.len() + facts.len()) as u32 + 1);
-                    let conversation = DirectConversation { recipient, users: users.clone() };
+                    self.received.join(recipient, || users.clone());
+                    let conversation = DirectConversation { recipient, users };
                     facts.push(Fact::Message(MessageFact::ConversationCreated(conversation)));
-                    (recipient, Place::Direct, users)
+                    (recipient, Place::Direct)
                 }
             };
             let senders: Vec<UserId> = match thread.senders.is_empty() {
@@ -282,29 +293,25 @@ impl<'s> SeedBuilder<'s> {
                 sender,
                 recipient,
                 place: place.clone(),
-                readers: readers.clone(),
                 text: Cow::Borrowed(*text),
             });
             threads.push(unsent.collect::<Vec<_>>().into_iter());
         }
         // One message of each thread after the other.
         let mut all = Vec::new();
-        loop {
-            let before = all.len();
-            all.extend(threads.iter_mut().filter_map(Iterator::next));
-            if all.len() == before {
-                return (all, facts);
-            }
+        while !threads.is_empty() {
+            threads.retain_mut(|thread| {
+                all.extend(thread.next());
+                thread.len() > 0
+            });
         }
+        (all, facts)
     }
 
     /// All messages are read: unread messages of a test are those that the test sent.
-    pub(super) fn reads(&self) -> Vec<Fact> {
-        let read = self.received.iter().map(|(user, messages)| {
-            let messages = MessageRanges::from_sorted(messages.iter().copied());
-            Fact::Message(MessageFact::read(*user, messages))
-        });
-        read.collect()
+    pub(super) fn reads(self) -> impl Iterator<Item = Fact> {
+        let received = self.received.by_user();
+        received.map(|(user, messages)| Fact::Message(MessageFact::read(user, messages)))
     }
 }
 

@@ -61,17 +61,13 @@ impl SeedBuilder<'_> {
         let number = before.count() as u32 + 1;
         let at = Timestamp(sent.sent.0 + EDITED_AFTER_MILLIS * u64::from(number));
         let rendered = self.render(text);
-        let readers: Vec<_> = match sent.place.channel() {
-            Some(channel) => self.directory.subscriber_ids(channel).collect(),
-            None => Vec::new(),
-        };
         let version = MessageVersion {
             number,
             by: sent.sender,
             at,
             content: text.to_owned(),
             traits: message_traits(&rendered, false, true),
-            user_flags: self.mentioned(&rendered.mentions, &readers),
+            user_flags: self.mentioned(&rendered.mentions, sent.recipient),
             rendered: rendered.html,
         };
         let update = MessageUpdate {
@@ -116,7 +112,6 @@ impl SeedBuilder<'_> {
             sender: self.user(&format!("{NOTIFICATION_BOT}@{}", self.directory.realm().email_domain)),
             recipient: first.recipient,
             place: Place::Channel { channel: *channel, topic: topic.to_owned() },
-            readers: self.directory.subscriber_ids(*channel).collect(),
             text: Cow::Owned(text),
         };
         let moved = Fact::Message(MessageFact::Updated(Box::new(update)));

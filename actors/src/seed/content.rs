@@ -1,7 +1,7 @@
 //! What a seed says: tables of people, lists, channels and messages.
 
 use crate::presence::Report;
-use model::{BotKind, FieldKind, Role, SettingValue, User, UserId};
+use model::{BotKind, FieldKind, Role, SettingValue, UserId};
 
 /// The content of a sample organization. People are named by their e-mail addresses.
 pub struct Seed<'s> {
@@ -83,18 +83,6 @@ pub enum Subscribers<'s> {
     Moderators,
     /// These e-mail addresses.
     Named(Vec<&'s str>),
-}
-
-impl Subscribers<'_> {
-    /// Whether a user is one of them.
-    pub fn include(&self, user: &User) -> bool {
-        match self {
-            Self::Everyone => !user.is_bot(),
-            Self::Members => !user.is_bot() && !user.is_guest(),
-            Self::Moderators => !user.is_bot() && user.is_moderator(),
-            Self::Named(emails) => emails.contains(&user.delivery_email.as_str()),
-        }
-    }
 }
 
 /// A topic or direct conversation.

@@ -2,6 +2,7 @@
 
 use super::builder::SeedBuilder;
 use super::content::Seed;
+use super::received::Received;
 use crate::bootstrap::{NewRealm, first_user};
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
@@ -10,7 +11,7 @@ use crate::realm::NewUser;
 use crate::server::Server;
 use model::push::PushFact;
 use model::{ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Timestamp};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use storage::StoreError;
 use storage::log::RealmLog;
 
@@ -77,7 +78,9 @@ impl Server {
             return Ok(0);
         }
         // An organization that was not made from a seed cannot be reset.
-        Ok(seed_frames(&*self.log_of(realm.id()), realm.id()).map_or(0, |frames| frames.len() as u64))
+        let mut count = 0;
+        let read = read_seed(&*self.log_of(realm.id()), realm.id(), |_| count += 1);
+        Ok(read.map_or(0, |()| count))
     }
 }
 
@@ -92,9 +95,15 @@ fn report_seen(realm: &RealmHandle, seen: &[Seen<'_>]) {
     }
 }
 
-/// The facts with which an organization was created, frame by frame: those up to the one that ends its seed.
+/// The facts with which an organization was created, frame by frame.
 fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, DomainError> {
     let mut frames = Vec::new();
+    read_seed(log, realm, |facts| frames.push(facts))?;
+    Ok(frames)
+}
+
+/// Reads the frames with which an organization was created: those up to the one that ends its seed.
+fn read_seed(log: &dyn RealmLog, realm: RealmId, mut read: impl FnMut(Vec<Fact>)) -> Result<(), DomainError> {
     for frame in log.read(realm.0, 1).map_err(StoreError::from)? {
         let stored = frame.map_err(StoreError::from)?;
         let facts = storage::decode_frame(&stored.payload)?.facts;
@@ -103,9 +112,9 @@ fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, Dom
             break;
         }
         let is_last = matches!(facts.last(), Some(Fact::Push(fact)) if is_end(fact));
-        frames.push(facts);
+        read(facts);
         if is_last {
-            return Ok(frames);
+            return Ok(());
         }
     }
     Err(DomainError::NotSeeded)
@@ -116,15 +125,16 @@ fn is_end(fact: &PushFact) -> bool {
     matches!(fact, PushFact::NotificationCursorMoved(_))
 }
 
-/// The facts of a seed, frame by frame. `directory` has the system groups and the server's own bots already.
-fn frames(directory: &Directory, seed: &Seed<'_>) -> Vec<Vec<Fact>> {
+/// The facts of a seed, frame by frame. `directory` has the system groups and the server's own bots already. What people have read is
+/// found frame by frame: together it may be as large as people times messages.
+fn frames<'s>(directory: &Directory, seed: &'s Seed<'s>) -> impl Iterator<Item = Vec<Fact>> + use<'s> {
     let mut builder = SeedBuilder {
         seed,
         now: directory.realm().created,
         directory: directory.clone(),
         linkifiers: Vec::new(),
         newest: HashMap::new(),
-        received: BTreeMap::new(),
+        received: Received::default(),
         threads: Vec::new(),
     };
     let mut first = builder.users();
@@ -133,28 +143,24 @@ fn frames(directory: &Directory, seed: &Seed<'_>) -> Vec<Vec<Fact>> {
     first.extend(builder.channels());
     first.push(builder.realm());
     let messages = builder.messages();
-    let mut last = builder.reads();
-    last.push(Fact::Push(Box::new(PushFact::NotificationCursorMoved(MessageId(builder.sent_count())))));
-    let mut frames = Vec::new();
-    for facts in [first, messages, last] {
-        split(facts, &mut frames);
-    }
-    frames
+    let end = Fact::Push(Box::new(PushFact::NotificationCursorMoved(MessageId(builder.sent_count()))));
+    split(first).chain(split(messages)).chain(split(builder.reads().chain([end])))
 }
 
-/// Adds facts as frames that are well below their largest size.
-fn split(facts: Vec<Fact>, frames: &mut Vec<Vec<Fact>>) {
-    let (mut frame, mut bytes) = (Vec::new(), 0);
-    for fact in facts {
-        let added = fact_bytes(&fact);
-        if !frame.is_empty() && (bytes + added > FRAME_BYTES_MAX || frame.len() >= FRAME_FACTS_MAX) {
-            frames.push(std::mem::take(&mut frame));
-            bytes = 0;
+/// Divides facts into frames that are well below their largest size.
+fn split(facts: impl IntoIterator<Item = Fact>) -> impl Iterator<Item = Vec<Fact>> {
+    let mut facts = facts.into_iter().map(|fact| (fact_bytes(&fact), fact)).peekable();
+    std::iter::from_fn(move || {
+        let (mut bytes, first) = facts.next()?;
+        let mut frame = vec![first];
+        while let Some((added, fact)) =
+            facts.next_if(|(added, _)| bytes + added <= FRAME_BYTES_MAX && frame.len() < FRAME_FACTS_MAX)
+        {
+            bytes += added;
+            frame.push(fact);
         }
-        bytes += added;
-        frame.push(fact);
-    }
-    frames.push(frame);
+        Some(frame)
+    })
 }
 
 fn fact_bytes(fact: &Fact) -> usize {

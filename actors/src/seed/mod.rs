@@ -8,6 +8,7 @@ mod changes;
 mod content;
 mod create;
 mod lists;
+mod received;
 
 pub use content::{
     Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,

@@ -47,14 +47,11 @@ impl FlagBlock {
     /// The part of `set` that lies in `block`.
     pub fn of(set: &RoaringBitmap, block: u32, through: MessageId) -> Self {
         let start = block * BLOCK_MESSAGES;
-        let mut ranges: Vec<(u16, u16)> = Vec::new();
-        for id in set.range(start..=start + (BLOCK_MESSAGES - 1)) {
-            let position = (id - start) as u16;
-            match ranges.last_mut() {
-                Some((_, last)) if *last + 1 == position => *last = position,
-                _ => ranges.push((position, position)),
-            }
-        }
+        let mut ids = set.range(start..=start + (BLOCK_MESSAGES - 1));
+        let position = |id: &u32| (id - start) as u16;
+        let ranges: Vec<(u16, u16)> = std::iter::from_fn(|| ids.next_range())
+            .map(|range| (position(range.start()), position(range.end())))
+            .collect();
         let bits = if ranges.len() <= RANGES_MAX { Bits::Ranges(ranges) } else { plain(&ranges) };
         Self { through, bits }
     }

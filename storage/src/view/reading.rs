@@ -229,13 +229,16 @@ impl View {
     }
 }
 
+/// With more ids than this, whole sets are compared: that takes a few thousand steps for each 65,536 ids.
+const SCANNED_MAX: u64 = 1024;
+
 /// `set & ids`, at the cost of the part of the set from the first to the last id where that is short: the ids of a page are
 /// neighbors, and the set has the whole history.
 fn part_of(set: &RoaringBitmap, ids: &RoaringBitmap) -> RoaringBitmap {
     let (Some(first), Some(last)) = (ids.min(), ids.max()) else { return RoaringBitmap::new() };
     match set.range_cardinality(first..=last) {
         0 => RoaringBitmap::new(),
-        count if count <= SCAN_FACTOR as u64 * ids.len() => {
+        count if count <= SCANNED_MAX.min(SCAN_FACTOR as u64 * ids.len()) => {
             set.range(first..=last).filter(|id| ids.contains(*id)).collect()
         }
         _ => set & ids,
