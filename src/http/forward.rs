@@ -30,8 +30,8 @@ const RETRIES_MAX: usize = 3;
 
 /// Paths that are about this node and not about an organization.
 const OWN_PATHS: [&str; 2] = ["/health", "/metrics"];
-/// Paths of development servers that are about this node and not about an organization.
-const OWN_DEVELOPMENT_PATHS: [&str; 2] = ["/dev/", "/emails"];
+/// Paths of development servers that are about this node and not about an organization begin with this.
+const OWN_DEVELOPMENT_PATHS: &str = "/dev/";
 
 /// Where a request is answered.
 enum Forwarded {
@@ -77,8 +77,7 @@ pub async fn respond(
 }
 
 fn is_own(app: &App, path: &str) -> bool {
-    OWN_PATHS.contains(&path)
-        || (app.is_development && OWN_DEVELOPMENT_PATHS.iter().any(|start| path.starts_with(start)))
+    OWN_PATHS.contains(&path) || (app.is_development && path.starts_with(OWN_DEVELOPMENT_PATHS))
 }
 
 /// This node could not renew its lease.

@@ -162,7 +162,7 @@ pub(super) fn of(
         can_sign_up: can_sign_up(app, realm),
         is_development: audience.is_developer,
         people: people.collect(),
-        mails: if audience.is_developer { mails(app) } else { Vec::new() },
+        mails: if audience.is_developer { mails(app, realm) } else { Vec::new() },
         state: is_owner.then(|| state(app, realm)),
         script: SCRIPT_PATH,
     };
@@ -193,9 +193,9 @@ fn as_json(app: &App, realm: &RealmHandle, url: &str) -> HandlerResult {
     })
 }
 
-/// The newest e-mails of a development server.
-fn mails(app: &App) -> Vec<Mail> {
-    let all = app.mail.list().map(|list| list.all()).unwrap_or_default();
+/// The newest e-mails of the organization on a development server.
+fn mails(app: &App, realm: &RealmHandle) -> Vec<Mail> {
+    let all = app.mail.list().map(|list| list.of(realm.id())).unwrap_or_default();
     all.into_iter().take(SHOWN_MAX).map(|mail| Mail { subject: mail.subject, to: mail.to }).collect()
 }
 

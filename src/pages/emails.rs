@@ -1,8 +1,8 @@
-//! `GET /emails` and `GET /emails.json`: the e-mails sent by a development server, for people and for tests. On other
-//! servers the paths do not exist.
+//! `GET /emails` and `GET /emails.json`: the e-mails that a development server has sent for an organization, for people and for
+//! tests. On other servers the paths do not exist.
 
 use super::page;
-use crate::http::{ApiError, App, HandlerResult, reply};
+use crate::http::{ApiError, App, HandlerResult, Realm, reply};
 use crate::integrations::mail::{KeptMail, MAILS_KEPT_MAX, MailList};
 use actix_web::http::StatusCode;
 use askama::Template;
@@ -20,14 +20,15 @@ struct Emails {
     emails: Vec<KeptMail>,
 }
 
-/// A page of all e-mails, newest first, with working links.
-pub async fn emails_html(app: App) -> HandlerResult {
-    page(StatusCode::OK, &EmailsPage { mails: &list(&app)?.all(), kept_max: MAILS_KEPT_MAX })
+/// A page of the organization's e-mails, newest first, with working links.
+pub async fn emails_html(app: App, Realm(realm): Realm) -> HandlerResult {
+    let mails = &list(&app)?.of(realm.id());
+    page(StatusCode::OK, &EmailsPage { mails, kept_max: MAILS_KEPT_MAX })
 }
 
-/// All e-mails, newest first, as JSON.
-pub async fn emails_json(app: App) -> HandlerResult {
-    reply(&Emails { emails: list(&app)?.all() })
+/// The organization's e-mails, newest first, as JSON.
+pub async fn emails_json(app: App, Realm(realm): Realm) -> HandlerResult {
+    reply(&Emails { emails: list(&app)?.of(realm.id()) })
 }
 
 fn list(app: &App) -> Result<&MailList, ApiError> {

@@ -194,7 +194,7 @@ async fn people_of_development_servers_choose_who_they_are() {
 /// The path of the newest link for a new password, once `count` of them were mailed.
 async fn mailed_link(t: &TestServer, count: usize) -> String {
     let links = || async {
-        let all = t.app().mail.list().expect("a list").all();
+        let all = t.app().mail.list().expect("a list").of(t.realm().id());
         let all = all.iter().filter(|mail| mail.subject.starts_with("Choose a new password"));
         let parts = all.filter_map(|mail| mail.text.split_once("/accounts/password/reset/"));
         let links: Vec<String> =
@@ -377,7 +377,7 @@ async fn organizations_are_found_by_mail_and_name() {
     let find = "/accounts/find/";
     let answer = visitor.submit(find, find, &[("emails", "nobody@zulip.com, HAMLET@zulip.com")]).await;
     assert_eq!(location(&answer), (302, "/accounts/find/done/"));
-    let mails = || async { t.app().mail.list().expect("a list").all().into_iter().next() };
+    let mails = || async { t.app().mail.list().expect("a list").of(t.realm().id()).into_iter().next() };
     let mail = poll_for("the mail is there", mails).await;
     assert!(
         mail.to == "hamlet@zulip.com" && mail.text.contains("Zulip Dev") && mail.text.contains("Another one"),

@@ -23,7 +23,7 @@ async fn ask(visitor: &mut Visitor, address: &str) {
 /// The text of the newest mail to an address, once there are so many mails.
 async fn mail(t: &TestServer, address: &str, count: usize) -> String {
     let newest = || async {
-        let all = t.app().mail.list().expect("a list").all();
+        let all = t.app().mail.list().expect("a list").of(t.realm().id());
         let found = all.iter().find(|mail| mail.to == address).map(|mail| mail.text.clone());
         found.filter(|_| all.len() == count)
     };
@@ -77,7 +77,7 @@ async fn answers_do_not_say_who_has_an_account() {
     let t = server().await;
     let iago = t.user("iago");
     iago.delete(&format!("/users/{}", t.user("prospero").id), &[]).ok().await;
-    let before = t.app().mail.list().expect("a list").all().len();
+    let before = t.app().mail.list().expect("a list").of(t.realm().id()).len();
     let mut visitor = Visitor::new(&t);
     for address in
         ["HAMLET@zulip.com", "prospero@zulip.com", "notification-bot@zulip.com", "default-bot@zulip.com"]

@@ -23,9 +23,9 @@ def ask(node, method, path, headers, body=None):
         connection.close()
 
 
-def mails_to(nodes, address):
-    found = [mail for node in nodes for mail in json.loads(ask(node, "GET", "/emails.json", {})[2])["emails"]]
-    return [mail for mail in found if mail["to"] == address]
+def mails_to(node, realms, address):
+    answers = [json.loads(ask(node, "GET", "/emails.json", {"Host": realm.host})[2]) for realm in realms]
+    return [mail for answer in answers for mail in answer.get("emails", []) if mail["to"] == address]
 
 
 def find(nodes, realms):
@@ -39,7 +39,7 @@ def find(nodes, realms):
     deadline, mails = time.monotonic() + MAIL_SECS, []
     while not mails and time.monotonic() < deadline:
         time.sleep(0.2)
-        mails = mails_to(nodes, address)
+        mails = mails_to(node, realms, address)
     text = mails[0]["text"] if mails else ""
     named = sum(f"//{realm.host.split(':')[0]}" in text for realm in realms)
     question = json.dumps({"address": address, "send": None})

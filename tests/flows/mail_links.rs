@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 fn mails(t: &TestServer) -> Vec<KeptMail> {
-    t.app().mail.list().expect("a list").all()
+    t.app().mail.list().expect("a list").of(t.realm().id())
 }
 
 async fn mail_with(t: &TestServer, subject: &str) -> KeptMail {

@@ -35,6 +35,11 @@ impl DeliveryAttempt {
     pub fn key(&self) -> String {
         format!("{}-{}", self.realm.id(), self.job.id)
     }
+
+    /// Whether the job still waits for its end: not after a reset of the organization.
+    pub fn is_waiting(&self) -> bool {
+        self.realm.shared.view.read().jobs.get(self.job.id).is_some()
+    }
 }
 
 /// The result of an attempt, as described in the module. `why` is for the log, without secrets.

@@ -15,6 +15,9 @@ pub async fn reset(app: App, Realm(realm): Realm) -> HandlerResult {
     store_files(&app.blobs, realm.id(), &seed).await?;
     tools.faults.remove(realm.id(), None);
     tools.calls.clear(realm.id());
+    if let Some(mails) = app.mail.list() {
+        mails.clear(realm.id());
+    }
     clear_limits(&app, &realm);
     app.logins.forget(realm.id());
     reply_ok()

@@ -1,6 +1,6 @@
 //! `POST /dev/realms`.
 
-use crate::support::{Params, TestServer};
+use crate::support::{Params, TestServer, poll_for};
 use futures_util::future::join_all;
 use serde_json::json;
 use std::collections::HashSet;
@@ -32,6 +32,37 @@ async fn new_organization_is_a_sample_of_its_own() {
     t.anonymous().post("/dev/faults", fault).header("Host", host).ok().await;
     t.user("hamlet").get("/users/me", &[]).ok().await;
     assert_eq!(there.get("/users/me", &[]).header("Host", host).await.status, 400);
+}
+
+#[tokio::test]
+async fn mails_are_those_of_the_organization_until_it_is_reset() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
+    let made = anonymous.post("/dev/realms", &[("seed", &SMALL)]).ok().await;
+    let host = made["host"].as_str().unwrap();
+    let mut olga = t.user("iago");
+    olga.email = "olga@acme.example".to_owned();
+    olga.key = made["users"][0]["api_key"].as_str().unwrap().to_owned();
+    let invite = async |address: &str| {
+        let params: Params<'_> = &[("invitee_emails", &address), ("stream_ids", &json!([]))];
+        olga.post("/invites", params).header("Host", host).ok().await;
+        poll_for("the mail is listed", || async {
+            let all = anonymous.get("/emails.json", &[]).header("Host", host).ok().await["emails"].clone();
+            let all = all.as_array().unwrap().clone();
+            all.iter().any(|mail| mail["to"] == address).then_some(all)
+        })
+        .await
+    };
+    assert_eq!(invite("new@acme.example").await.len(), 1);
+    let page = anonymous.http.get(format!("{}/emails", t.url)).header("Host", host).send();
+    assert!(page.await.unwrap().text().await.unwrap().contains("new@acme.example"));
+    assert_eq!(anonymous.get("/emails.json", &[]).ok().await["emails"], json!([]));
+    anonymous.post("/dev/reset", &[]).ok().await;
+    assert_eq!(invite("second@acme.example").await.len(), 2);
+    anonymous.post("/dev/reset", &[]).header("Host", host).ok().await;
+    let none = anonymous.get("/emails.json", &[]).header("Host", host).ok().await;
+    assert_eq!(none["emails"], json!([]));
+    assert_eq!(invite("third@acme.example").await.len(), 1);
 }
 
 #[tokio::test]

@@ -52,6 +52,15 @@ test("faults and ended queues", async () => {
     assert.strictEqual((await realm.requests())[0].path, "/api/v1/users/me");
 });
 
+test("mails of an organization", async () => {
+    const [realm, other] = [await server.newRealm(), await server.newRealm()];
+    await realm.user("iago").call("POST", "/invites", { invitee_emails: "new@zulip.com", stream_ids: [] });
+    assert.match((await realm.waitForMail("new@zulip.com")).text, /\/join\//);
+    assert.deepStrictEqual(await other.mails(), []);
+    await realm.reset();
+    assert.deepStrictEqual(await realm.mails(), []);
+});
+
 test("a page of a proxy", async () => {
     const realm = await server.newRealm();
     await realm.fault("*/users/me", "error", { status: 502 });

@@ -118,6 +118,21 @@ class Realm {
     async requests(after = 0) {
         return (await this.call("GET", "/dev/requests", { after })).requests;
     }
+
+    /** The mails that the server has sent for this organization, the newest first. */
+    async mails() {
+        return (await this.call("GET", "/emails.json")).emails;
+    }
+
+    /** The newest mail to an address, as soon as there is one: mails are sent in the background. */
+    async waitForMail(to, secs = 10) {
+        for (const end = Date.now() + secs * 1000; ; ) {
+            const found = (await this.mails()).find((mail) => mail.to === to);
+            if (found) return found;
+            if (Date.now() > end) throw new Error(`no mail to ${to} within ${secs} s`);
+            await new Promise((resolve) => setTimeout(resolve, 10));
+        }
+    }
 }
 
 /** A running development server. */

@@ -144,6 +144,21 @@ class Realm:
         """The calls that the server has answered."""
         return self.call("GET", "/dev/requests", {"after": after})["requests"]
 
+    def mails(self):
+        """The mails that the server has sent for this organization, the newest first."""
+        return self.call("GET", "/emails.json")["emails"]
+
+    def wait_for_mail(self, to, secs=10):
+        """The newest mail to an address, as soon as there is one: mails are sent in the background."""
+        end = time.monotonic() + secs
+        while True:
+            found = [mail for mail in self.mails() if mail["to"] == to]
+            if found:
+                return found[0]
+            if time.monotonic() > end:
+                raise TimeoutError(f"no mail to {to} within {secs} s")
+            time.sleep(0.01)
+
 
 class Millstream:
     """A running development server."""

@@ -50,6 +50,14 @@ def test_faults_and_queues(realm):
     assert [call["path"] for call in realm.requests()][0] == "/api/v1/users/me"
 
 
+def test_mail(millstream, realm):
+    realm.user("iago").call("POST", "/invites", invitee_emails="new@zulip.com", stream_ids=[])
+    assert "/join/" in realm.wait_for_mail("new@zulip.com")["text"]
+    assert not millstream.new_realm().mails()
+    realm.reset()
+    assert not realm.mails()
+
+
 def test_page_of_a_proxy(realm):
     realm.fault("*/users/me", "error", status=502)
     with pytest.raises(MillstreamError) as refused:
