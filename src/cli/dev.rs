@@ -130,8 +130,7 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
     let mut config = args.load()?;
     let mut temporary = None;
     if args.data.is_none() {
-        let what = "cannot create a temporary folder";
-        let folder = TemporaryFolder::create().map_err(|reason| CliError::System { what, reason })?;
+        let folder = TemporaryFolder::choose().map_err(CliError::Data)?;
         config.data = folder.data();
         temporary = Some(folder);
     }

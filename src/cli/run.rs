@@ -9,13 +9,16 @@ use crate::admin::{self, AdminRequest, Answer, AnswerSender, ControlSocket, Pend
 use crate::clock_check::warn_if_behind;
 use crate::config::{Config, ConfigError, Log, unknown_variables};
 use crate::open_files;
-use crate::server::{Running, Setup, serve};
+use crate::server::{Running, ServeError, Setup, serve};
 use actors::DomainError;
 use serde_json::json;
 use std::time::Duration;
 
 /// How long the stop of a server takes whose trees do not answer: accepted requests are finished meanwhile.
 const HANGING_STOP_MAX: Duration = Duration::from_secs(10);
+
+/// How long a start that was interrupted is waited for.
+const REST_OF_START_MAX: Duration = Duration::from_secs(1);
 
 /// Why a server ends whose trees do not answer.
 const HANGING: &str = "the trees do not answer since a fault of the disk; the next start opens them again";
@@ -39,9 +42,10 @@ pub fn run_until_stopped(
     actix_rt::System::new().block_on(async {
         let mut signals = Signals::new()
             .map_err(|reason| CliError::System { what: "cannot listen for signals", reason })?;
+        let mut start = std::pin::pin!(serve(setup));
         let running = tokio::select! {
-            running = serve(setup) => running?,
-            signal = signals.stop() => return Err(CliError::Interrupted(signal)),
+            running = &mut start => running?,
+            signal = signals.stop() => return Err(interrupted(start, signal, &mut signals).await),
         };
         tracing::info!(address = %running.address(), "listening");
         if let Some(address) = running.metrics_address() {
@@ -68,6 +72,25 @@ pub fn run_until_stopped(
             None => end_in_failure(stop_hanging(running).await),
         }
     })
+}
+
+/// Ends a start after a signal. One that is nearly done is finished and the server stopped, so that nothing is written after the
+/// folder of a temporary server was deleted; a second signal ends the process at once.
+async fn interrupted(
+    start: impl Future<Output = Result<Running, ServeError>>,
+    signal: StopSignal,
+    signals: &mut Signals,
+) -> CliError {
+    let end = async {
+        if let Ok(Ok(running)) = tokio::time::timeout(REST_OF_START_MAX, start).await {
+            // The process ends as it would without: nothing was acknowledged.
+            let _ = running.stop().await;
+        }
+    };
+    tokio::select! {
+        () = end => CliError::Interrupted(signal),
+        signal = signals.stop() => CliError::Interrupted(signal),
+    }
 }
 
 /// Stops a server after a signal; a second one ends the process at once.

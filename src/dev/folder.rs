@@ -1,14 +1,18 @@
 //! The data folders of development servers: temporary ones (private, deleted on exit; the next server deletes those
 //! of a killed one), and the mark that distinguishes a kept one from the data folder of a production server.
 
+use actors::DomainError;
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use std::time::{Duration, SystemTime};
 
 /// Prefix of temporary folders; the process id and random characters follow.
 const PREFIX: &str = "millstream-dev-";
+
+/// Age from which a folder without a lock is abandoned, unless its process runs: until then it may be about to get one.
+const UNLOCKED_MAX: Duration = Duration::from_secs(60);
 
 /// Maximum number of attempts to delete a folder, while threads that a second Ctrl-C does not wait for still write
 /// into it.
@@ -39,14 +43,15 @@ pub fn mark(data: &Path, is_data_folder: bool) -> io::Result<()> {
     file.sync_all()
 }
 
-/// A private folder that is deleted on drop.
+/// The name of a private folder that is deleted on drop. What makes the data folder in it makes it, too: a process that ends
+/// before leaves none.
 #[derive(Debug)]
-pub struct TemporaryFolder(TempDir);
+pub struct TemporaryFolder(PathBuf);
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
         for _ in 0..REMOVALS_MAX {
-            if fs::remove_dir_all(self.0.path()).is_ok() || !self.0.path().exists() {
+            if fs::remove_dir_all(&self.0).is_ok() || !self.0.exists() {
                 return;
             }
         }
@@ -54,19 +59,21 @@ impl Drop for TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Creates a folder for temporary files, after deleting those that no process uses any more.
-    pub fn create() -> io::Result<Self> {
+    /// The name of a new folder, after those that no process uses any more are deleted.
+    ///
+    /// # Errors
+    /// `Storage` when the system has no randomness.
+    pub fn choose() -> Result<Self, DomainError> {
         // Nothing is synced, so it is as fast as memory, without the size limit of a memory disk.
         let parent = std::env::temp_dir();
         clear_leftovers(&parent);
-        let prefix = format!("{PREFIX}{}-", std::process::id());
-        let only_owner = fs::Permissions::from_mode(0o700);
-        Ok(Self(tempfile::Builder::new().prefix(&prefix).permissions(only_owner).tempdir_in(parent)?))
+        let name = format!("{PREFIX}{}-{}", std::process::id(), actors::login::random_name()?);
+        Ok(Self(parent.join(name)))
     }
 
     /// The data folder: a folder inside, so that it is new and empty.
     pub fn data(&self) -> PathBuf {
-        self.0.path().join("data")
+        self.0.join("data")
     }
 }
 
@@ -81,16 +88,30 @@ fn clear_leftovers(parent: &Path) {
     }
 }
 
-/// Whether no running server holds the lock of the data folder inside. A folder without a lock may be about to get
-/// one.
+/// Whether no running server holds the lock of the data folder inside, or is about to make one.
 fn is_abandoned(folder: &Path) -> bool {
-    let Ok(lock) = fs::File::open(folder.join("data").join("lock")) else { return false };
-    lock.try_lock().is_ok()
+    match fs::File::open(folder.join("data").join("lock")) {
+        Ok(lock) => lock.try_lock().is_ok(),
+        Err(_) => !is_of_running_process(folder) && is_old(folder),
+    }
+}
+
+/// Whether the process that is in its name runs, as far as this process can see.
+fn is_of_running_process(folder: &Path) -> bool {
+    let name = folder.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(PREFIX));
+    let process = name.and_then(|name| name.split('-').next()).and_then(|id| id.parse::<u32>().ok());
+    process.is_some_and(|id| Path::new("/proc").join(id.to_string()).exists())
+}
+
+fn is_old(folder: &Path) -> bool {
+    let changed = fs::metadata(folder).and_then(|metadata| metadata.modified());
+    changed.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > UNLOCKED_MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn only_unlocked_folders_are_cleared() {
@@ -103,13 +124,21 @@ mod tests {
         make("millstream-dev-1-a", true);
         let held = make("millstream-dev-2-b", true).unwrap();
         held.lock().unwrap();
-        make("millstream-dev-3-c", false);
+        make("millstream-dev-3000000003-c", false);
+        let own = format!("millstream-dev-{}-e", std::process::id());
+        for name in ["millstream-dev-3000000004-d", &own] {
+            make(name, false);
+            let before = SystemTime::now() - UNLOCKED_MAX * 2;
+            fs::File::open(parent.path().join(name)).unwrap().set_modified(before).unwrap();
+        }
         make("other-dev-4", true);
         clear_leftovers(parent.path());
         let mut left: Vec<_> =
             fs::read_dir(parent.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();
-        assert_eq!(left, ["millstream-dev-2-b", "millstream-dev-3-c", "other-dev-4"]);
+        let mut expected = ["millstream-dev-2-b", "millstream-dev-3000000003-c", &own, "other-dev-4"];
+        expected.sort();
+        assert_eq!(left, expected);
     }
 
     #[test]
@@ -128,8 +157,10 @@ mod tests {
 
     #[test]
     fn temporary_folder_is_private_and_deleted() {
-        let folder = TemporaryFolder::create().unwrap();
-        let path = folder.0.path().to_owned();
+        let folder = TemporaryFolder::choose().unwrap();
+        let path = folder.0.clone();
+        assert!(!path.exists());
+        mark(&folder.data(), false).unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o700);
         drop(folder);
         assert!(!path.exists());

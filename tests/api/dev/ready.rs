@@ -39,3 +39,20 @@ fn ready_file_that_cannot_be_written_stops_the_server() {
     let expected = "cannot write the file of --ready-file, /proc/none/ready.json: No such file or directory";
     assert!(!output.status.success() && error.contains(expected) && !error.contains("tmp"), "{error}");
 }
+
+#[tokio::test]
+async fn early_stop_leaves_no_folder() {
+    for signal in ["TERM", "INT"] {
+        let parent = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
+        command.args(["dev", "--listen", "127.0.0.1:0"]).env("TMPDIR", parent.path());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let entries = || std::fs::read_dir(parent.path()).unwrap().count();
+        // As soon as there is something that can be left.
+        wait_until("there is a folder", || entries() > 0).await;
+        let sent = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        wait_until("the process has ended", || child.try_wait().unwrap().is_some()).await;
+        assert_eq!(entries(), 0, "{signal}");
+    }
+}
