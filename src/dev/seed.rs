@@ -7,6 +7,7 @@ mod content;
 mod convert;
 mod document_path;
 mod mistake;
+mod plain_words;
 mod read;
 mod sample;
 

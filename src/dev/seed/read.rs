@@ -2,6 +2,7 @@
 
 use super::check::check;
 use super::content::SeedDocument;
+use super::plain_words::in_plain_words;
 use super::sample::known_hash;
 use actors::DomainError;
 use thiserror::Error;
@@ -50,11 +51,11 @@ impl SeedDocument {
             true => serde_json::from_str(text).map_err(|error| SeedError::At {
                 line: error.line(),
                 column: error.column(),
-                why: without_position(&error.to_string()),
+                why: in_plain_words(without_position(&error.to_string()), "an object"),
             }),
             false => toml::from_str(text).map_err(|error| {
                 let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-                SeedError::At { line, column, why: error.message().to_owned() }
+                SeedError::At { line, column, why: in_plain_words(error.message(), "a table") }
             }),
         }
     }
@@ -83,8 +84,8 @@ impl SeedDocument {
 }
 
 /// An error of the JSON library without its own ending ` at line 1 column 2`.
-fn without_position(text: &str) -> String {
-    text.rsplit_once(" at line ").map_or(text, |(why, _)| why).to_owned()
+fn without_position(text: &str) -> &str {
+    text.rsplit_once(" at line ").map_or(text, |(why, _)| why)
 }
 
 /// Line and column of a byte, both from 1.

@@ -32,7 +32,7 @@ fn password_is_the_address_or_as_given() {
 fn mistakes_have_line_and_column() {
     let with = |more: &str| SeedDocument::read(&format!("{START}{OLGA}{more}")).unwrap_err().to_string();
     let cases = [
-        ("[[channels]]\nname = 5\n", "line 9, column 8: invalid type: integer `5`, expected a string"),
+        ("[[channels]]\nname = 5\n", "line 9, column 8: expected a text, not the number 5"),
         ("[[channels]]\nnamed = \"x\"\n", "line 9, column 1: unknown field `named`"),
         (
             "[[groups]]\nname = \"g\"\nmembers = [\"x@acme.example\"]\n",
@@ -74,7 +74,51 @@ fn mistakes_have_line_and_column() {
         assert!(error.starts_with(expected), "{error}\n{expected}");
     }
     let error = SeedDocument::read("{\n  \"name\": 5}").unwrap_err().to_string();
-    assert!(error.starts_with("line 2, column 11: invalid type"), "{error}");
+    assert_eq!(error, "line 2, column 11: expected a text, not the number 5");
+}
+
+/// Wrong entries of a file, and what is said of them in TOML and in JSON.
+const WRONG_TYPES: [(&str, &str); 14] = [
+    ("first_user_id = -1", "expected a whole number from 0 to 4294967295, not the number -1"),
+    ("first_user_id = 5000000000", "expected a whole number from 0 to 4294967295, not the number 5000000000"),
+    ("first_user_id = 1.5", "expected a whole number from 0 to 4294967295, not the number 1.5"),
+    ("description = [1]", "expected a text, not a list"),
+    ("description = true", "expected a text, not true"),
+    ("settings = 5", "expected TABLE, not the number 5"),
+    ("groups = 5", "expected a list, not the number 5"),
+    ("groups = [5]", "expected TABLE, not the number 5"),
+    ("channels = [{ name = \"a\", private = \"yes\" }]", "expected true or false, not the text \"yes\""),
+    ("channels = [{ name = \"a\", colour = 1 }]", "unknown field `colour`, expected one of `name`, "),
+    (
+        "seen = [{ email = \"olga@acme.example\", secs_ago = -1 }]",
+        "expected a whole number from 0 on, not the number -1",
+    ),
+    (
+        "bots = [{ email = \"b@acme.example\", full_name = \"B\", owner = \"o\", kind = \"x\" }]",
+        "unknown value `x`, expected one of `generic`, ",
+    ),
+    (
+        "topics = [{ channel = \"c\", name = \"t\", messages = [], changes = [{ edited = { message = -1, text = \"x\" } }] }]",
+        "expected a whole number from 0 on, not the number -1",
+    ),
+    (
+        "topics = [{ channel = \"c\", name = \"t\", messages = [], changes = [5] }]",
+        "expected a text or TABLE",
+    ),
+];
+
+#[test]
+fn mistakes_do_not_name_types_of_the_program() {
+    for (wrong, expected) in WRONG_TYPES {
+        let text = format!("{wrong}\n{START}{OLGA}");
+        let error = SeedDocument::read(&text).unwrap_err().to_string();
+        let why = error.split_once(": ").unwrap().1;
+        assert!(why.starts_with(&expected.replace("TABLE", "a table")), "{wrong}: {error}");
+        let document: toml::Table = toml::from_str(&text).unwrap();
+        let error = SeedDocument::read(&serde_json::to_string(&document).unwrap()).unwrap_err().to_string();
+        let why = error.split_once(": ").unwrap().1;
+        assert!(why.starts_with(&expected.replace("TABLE", "an object")), "{wrong}: {error}");
+    }
 }
 
 #[test]
