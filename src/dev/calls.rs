@@ -36,6 +36,8 @@ pub struct RecordedCall {
     /// The e-mail address of the caller; null without one.
     pub user: Option<String>,
     pub parameters: Parameters,
+    /// The files in the body.
+    pub files: Vec<RecordedFile>,
     /// The parameters that the endpoint does not know.
     pub ignored_parameters: Vec<String>,
     /// The status that was sent; null if a fault closed the connection before.
@@ -47,6 +49,22 @@ pub struct RecordedCall {
     /// The text of an error.
     pub msg: Option<String>,
     pub micros: u64,
+}
+
+/// A file that a call had in its body.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecordedFile {
+    /// As the client sent it; null where the body is nothing but the file.
+    pub name: Option<String>,
+    /// Bytes that were received.
+    pub size: u64,
+}
+
+impl RecordedFile {
+    /// A file of which nothing was received yet.
+    pub fn new(name: Option<&str>) -> Self {
+        Self { name: name.map(|name| shortened(name).to_owned()), size: 0 }
+    }
 }
 
 impl RecordedCall {

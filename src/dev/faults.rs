@@ -6,6 +6,8 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use std::time::Duration;
 
+/// The paths of the tools themselves, which have no faults and are not recorded.
+pub const TOOLS_PATH: &str = "/dev/";
 /// Maximum number of faults of a server at a time.
 pub const FAULTS_MAX: usize = 1000;
 
@@ -41,6 +43,11 @@ impl Target {
     pub fn is_possible(&self) -> bool {
         let is_closed = self.path.split('{').skip(1).all(|rest| rest.contains('}'));
         self.path.starts_with(['/', '*', '{']) && !self.path.contains(['?', '#']) && is_closed
+    }
+
+    /// Whether there are only calls of the tools themselves, which have no faults.
+    pub fn is_of_tools(&self) -> bool {
+        self.path.starts_with(TOOLS_PATH)
     }
 
     fn includes(&self, method: &str, path: &str) -> bool {

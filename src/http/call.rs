@@ -8,6 +8,7 @@ use super::caller::Caller;
 use super::error::ApiError;
 use super::origins::{Origins, check_origin};
 use super::params::{Fields, FromFields, Params};
+use super::recorded_body::RecordedBody;
 use super::reply::HandlerResult;
 use super::web_session::{OpenSession, cookie};
 use crate::probe::{PROBE_HEADER, ProbeReport};
@@ -203,7 +204,13 @@ pub struct BodyStream(pub RequestBody);
 
 impl FromCall for BodyStream {
     fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
-        call.body.take().map(Self).ok_or_else(ApiError::internal)
+        let body = call.body.take().ok_or_else(ApiError::internal)?;
+        if let Some(bytes) = body.declared().filter(|bytes| *bytes > 0) {
+            let record = RecordedBody::of(&call.app, call.request);
+            record.begin_file(None);
+            record.add(bytes);
+        }
+        Ok(Self(body))
     }
 }
 

@@ -5,23 +5,22 @@ use super::app::App;
 use super::authenticate::known_caller;
 use super::error::{ApiError, Code};
 use super::params::{BodyKind, Fields};
+use super::recorded_body::RecordedBody;
 use super::truncation::Truncation;
 use crate::dev::calls::RecordedCall;
-use crate::dev::faults::FaultKind;
+use crate::dev::faults::{FaultKind, TOOLS_PATH};
 use crate::dev::tools::DevTools;
 use actix_web::body::to_bytes;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpRequest, HttpResponse};
 use actors::RealmHandle;
-use rules::client::client_in_header;
+use rules::client::{browser, client_in_header};
 use std::time::Duration;
-
-/// The paths of the tools themselves, which have no faults and are not recorded.
-const TOOLS_PATH: &str = "/dev/";
 
 /// A call with its fault, if it has one, and its record.
 pub struct WatchedCall<'a> {
+    app: &'a App,
     tools: &'a DevTools,
     fault: Option<FaultKind>,
     /// Filled in on the way.
@@ -36,14 +35,16 @@ impl<'a> WatchedCall<'a> {
         let call = (request.method().as_str(), request.path());
         let id = realm.map(RealmHandle::id);
         let fault = id.and_then(|id| tools.faults.take(id, call, app.moment()));
-        let client = client_in_header(text(header::USER_AGENT));
+        let agent = text(header::USER_AGENT);
+        let browser = agent.and_then(browser);
+        let client = browser.as_deref().unwrap_or_else(|| client_in_header(agent));
         let mut record = tools.calls.begin(id, app.clock.now(), call, client);
         let (id, fault) = fault.unzip();
         record.fault = id;
         if let Some(fault) = &fault {
             record_fault((app, realm), request, fault, &mut record);
         }
-        Some(Self { tools, fault, record })
+        Some(Self { app, tools, fault, record })
     }
 
     /// Applies what a fault does before the call; a response if the call must have no effect.
@@ -56,7 +57,11 @@ impl<'a> WatchedCall<'a> {
                 Some(ApiError::rate_limited(*retry_after).into_response())
             }
             FaultKind::Delay { delay_ms } => {
-                tokio::time::sleep(Duration::from_millis(*delay_ms)).await;
+                // A stop does not wait for it.
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_millis(*delay_ms)) => {}
+                    () = self.app.stopping().wait() => {}
+                }
                 None
             }
             FaultKind::Disconnect => {
@@ -81,7 +86,8 @@ impl<'a> WatchedCall<'a> {
     }
 
     /// Applies what a fault does to the response, and records what is sent of it.
-    pub async fn end(mut self, response: HttpResponse) -> HttpResponse {
+    pub async fn end(mut self, request: &HttpRequest, response: HttpResponse) -> HttpResponse {
+        RecordedBody::write(request, &mut self.record);
         let response = match self.fault {
             Some(FaultKind::LoseResponse) => with_truncation(response, Truncation::Everything),
             Some(FaultKind::Truncate) => truncate(response).await,

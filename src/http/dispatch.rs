@@ -144,7 +144,7 @@ async fn dispatch_here(
         None => response,
         Some(mut watched) => {
             watched.record.micros = micros;
-            Box::pin(watched.end(response)).await
+            Box::pin(watched.end(arrived.request(), response)).await
         }
     }
 }

@@ -8,6 +8,7 @@ use super::call::{Call, FromCall};
 use super::error::ApiError;
 use super::params::multipart::{Event, HEADERS_BYTES_MAX, Multipart, Part, check_part_count};
 use super::params::{BodyKind, Fields};
+use super::recorded_body::RecordedBody;
 use actix_web::http::header;
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -45,6 +46,7 @@ pub struct FileStream {
     plain_bytes_max: usize,
     time_max: Duration,
     share: BodyShare,
+    record: RecordedBody,
 }
 
 /// What a body had besides the bytes of its file.
@@ -62,7 +64,8 @@ impl FromCall for FileStream {
         let time_max = Duration::from_secs(call.app.config.http.body_secs_max);
         let share = BodyShare::new(&call.app, call.caller.as_ref(), call.address);
         let plain_bytes_max = call.app.config.http.body_bytes_max;
-        Ok(Self { payload, kind, query, plain_bytes_max, time_max, share })
+        let record = RecordedBody::of(&call.app, call.request);
+        Ok(Self { payload, kind, query, plain_bytes_max, time_max, share, record })
     }
 }
 
@@ -77,12 +80,14 @@ impl FileStream {
         second: ApiError,
         memory: usize,
     ) -> Result<StreamedForm, ApiError> {
-        let Self { payload, kind, query, plain_bytes_max, time_max, mut share } = self;
+        let Self { payload, kind, query, plain_bytes_max, time_max, mut share, record } = self;
         let boundary = match kind? {
             BodyKind::Multipart(boundary) => boundary,
             kind @ (BodyKind::Form | BodyKind::Json | BodyKind::Other) => {
                 let body = payload.read(plain_bytes_max, time_max, &mut share).await?;
-                return Ok(StreamedForm { fields: Fields::parse(&query, &kind, &body)?, file_count: 0 });
+                let fields = Fields::parse(&query, &kind, &body)?;
+                record.set_parameters(&fields);
+                return Ok(StreamedForm { fields, file_count: 0 });
             }
         };
         let mut source = Source::new(payload, time_max);
@@ -94,12 +99,13 @@ impl FileStream {
             wait_for_memory(&mut share, memory + FIELDS_BYTES_MAX, time_max).await?;
             source.restart();
             let parser = Multipart::new(&boundary, HEADERS_BYTES_MAX);
-            let received = Received::new(file_bytes_max);
+            let received = Received::new(file_bytes_max, &record);
             received.read(&mut source, parser, sink, (&too_large, &second)).await
         };
         match received.await {
             Ok(received) => {
                 let fields = Fields::of_parts(&query, &received.fields)?;
+                record.set_parameters(&fields);
                 Ok(StreamedForm { fields, file_count: received.file_count })
             }
             Err(refusal) => {
@@ -177,7 +183,7 @@ enum Open {
     File,
 }
 
-struct Received {
+struct Received<'r> {
     fields: Vec<(Vec<u8>, Vec<u8>)>,
     fields_bytes: usize,
     file_count: usize,
@@ -185,12 +191,21 @@ struct Received {
     file_bytes_max: u64,
     part_count: usize,
     open: Open,
+    record: &'r RecordedBody,
 }
 
-impl Received {
-    fn new(file_bytes_max: u64) -> Self {
-        let (fields, open) = (Vec::new(), Open::Skipped);
-        Self { fields, fields_bytes: 0, file_count: 0, file_bytes: 0, file_bytes_max, part_count: 0, open }
+impl<'r> Received<'r> {
+    fn new(file_bytes_max: u64, record: &'r RecordedBody) -> Self {
+        Self {
+            fields: Vec::new(),
+            fields_bytes: 0,
+            file_count: 0,
+            file_bytes: 0,
+            file_bytes_max,
+            part_count: 0,
+            open: Open::Skipped,
+            record,
+        }
     }
 
     async fn read(
@@ -234,7 +249,9 @@ impl Received {
             Part::File { .. } if self.file_count > 0 => return Err(second.clone()),
             Part::File { file_name, content_type } => {
                 self.file_count += 1;
-                sink.begin(String::from_utf8_lossy(&file_name).into_owned(), content_type).await?;
+                let name = String::from_utf8_lossy(&file_name).into_owned();
+                self.record.begin_file(Some(&name));
+                sink.begin(name, content_type).await?;
                 Open::File
             }
         };
@@ -259,6 +276,7 @@ impl Received {
             }
             Open::File => {
                 self.file_bytes += piece.len() as u64;
+                self.record.add(piece.len() as u64);
                 if self.file_bytes > self.file_bytes_max {
                     return Err(too_large.clone());
                 }

@@ -45,6 +45,7 @@ mod preflight;
 #[cfg(feature = "cluster")]
 mod proxy;
 pub mod recent_logins;
+mod recorded_body;
 mod rendered_metrics;
 pub mod reply;
 mod requester;

@@ -8,6 +8,7 @@ use super::call::{Call, FromCall};
 use super::error::ApiError;
 use super::params::multipart::{Event, HEADERS_BYTES_MAX, Multipart, Part, check_part_count};
 use super::params::{BodyKind, Fields};
+use super::recorded_body::RecordedBody;
 use actix_web::http::header;
 use actix_web::web;
 use bytes::Bytes;
@@ -27,6 +28,7 @@ pub struct Upload {
     fields_bytes_max: usize,
     time_max: Duration,
     share: BodyShare,
+    record: RecordedBody,
 }
 
 impl FromCall for Upload {
@@ -38,7 +40,8 @@ impl FromCall for Upload {
         let fields_bytes_max = settings.body_bytes_max;
         let time_max = Duration::from_secs(settings.body_secs_max);
         let share = BodyShare::new(&call.app, call.caller.as_ref(), call.address);
-        Ok(Self { payload, kind, query, fields_bytes_max, time_max, share })
+        let record = RecordedBody::of(&call.app, call.request);
+        Ok(Self { payload, kind, query, fields_bytes_max, time_max, share, record })
     }
 }
 
@@ -74,12 +77,13 @@ impl Upload {
     }
 
     async fn read_all(self, file_bytes_max: u64) -> Result<Form, ApiError> {
-        let Self { payload, kind, query, fields_bytes_max, time_max, mut share } = self;
+        let Self { payload, kind, query, fields_bytes_max, time_max, mut share, record } = self;
         let boundary = match kind? {
             BodyKind::Multipart(boundary) => boundary,
             kind @ (BodyKind::Form | BodyKind::Json | BodyKind::Other) => {
                 let body = payload.read(fields_bytes_max, time_max, &mut share).await?;
                 let fields = Fields::parse(&query, &kind, &body)?;
+                record.set_parameters(&fields);
                 return Ok(Form { fields, file_count: 0, file: None });
             }
         };
@@ -87,7 +91,7 @@ impl Upload {
         let mut source = Source { payload, bytes_left };
         // The part of a file that is in memory at a time.
         share.hold(MEMORY_BYTES_MAX)?;
-        let mut received = Received::new(share, fields_bytes_max, file_bytes_max);
+        let mut received = Received::new(share, fields_bytes_max, file_bytes_max, &record);
         let mut parts = Multipart::new(&boundary, HEADERS_BYTES_MAX);
         loop {
             match parts.next()? {
@@ -102,6 +106,7 @@ impl Upload {
             }
         }
         let fields = Fields::of_parts(&query, &received.fields)?;
+        record.set_parameters(&fields);
         Ok(Form { fields, file_count: received.file_count, file: received.file })
     }
 }
@@ -123,13 +128,15 @@ impl Source {
 }
 
 enum Open {
-    /// The preamble, or a file that is not wanted.
+    /// The preamble, or no file.
     Skipped,
+    /// A file that is not wanted.
+    Unwanted,
     Field(Vec<u8>, Vec<u8>),
     File(UploadedFile),
 }
 
-struct Received {
+struct Received<'r> {
     fields: Vec<(Vec<u8>, Vec<u8>)>,
     fields_bytes: usize,
     fields_bytes_max: usize,
@@ -139,10 +146,11 @@ struct Received {
     part_count: usize,
     open: Open,
     share: BodyShare,
+    record: &'r RecordedBody,
 }
 
-impl Received {
-    fn new(share: BodyShare, fields_bytes_max: usize, file_bytes_max: u64) -> Self {
+impl<'r> Received<'r> {
+    fn new(share: BodyShare, fields_bytes_max: usize, file_bytes_max: u64, record: &'r RecordedBody) -> Self {
         Self {
             fields: Vec::new(),
             fields_bytes: 0,
@@ -153,6 +161,7 @@ impl Received {
             part_count: 0,
             open: Open::Skipped,
             share,
+            record,
         }
     }
 
@@ -169,8 +178,9 @@ impl Received {
             Part::File { file_name, content_type } => {
                 self.file_count += 1;
                 let name = String::from_utf8_lossy(&file_name).into_owned();
+                self.record.begin_file(Some(&name));
                 let file = UploadedFile { name, content_type, size: 0, content: Spool::default() };
-                if self.file.is_none() { Open::File(file) } else { Open::Skipped }
+                if self.file.is_none() { Open::File(file) } else { Open::Unwanted }
             }
         };
         Ok(())
@@ -179,6 +189,7 @@ impl Received {
     async fn add(&mut self, piece: &[u8]) -> Result<(), ApiError> {
         match &mut self.open {
             Open::Skipped => {}
+            Open::Unwanted => self.record.add(piece.len() as u64),
             Open::Field(_, value) => {
                 self.fields_bytes += piece.len();
                 if self.fields_bytes > self.fields_bytes_max {
@@ -188,6 +199,7 @@ impl Received {
                 value.extend_from_slice(piece);
             }
             Open::File(file) => {
+                self.record.add(piece.len() as u64);
                 file.size += piece.len() as u64;
                 let content = std::mem::take(&mut file.content);
                 if file.size <= self.file_bytes_max {
@@ -200,7 +212,7 @@ impl Received {
 
     fn end_part(&mut self) {
         match std::mem::replace(&mut self.open, Open::Skipped) {
-            Open::Skipped => {}
+            Open::Skipped | Open::Unwanted => {}
             Open::Field(name, value) => self.fields.push((name, value)),
             Open::File(file) => self.file = Some(file),
         }

@@ -70,7 +70,10 @@ pub fn browser(user_agent: &str) -> Option<String> {
     let of = |words: &[(&str, &'static str)]| {
         words.iter().find(|(word, _)| user_agent.contains(word)).map(|(_, name)| *name)
     };
-    let name = of(&BROWSERS).filter(|_| user_agent.starts_with("Mozilla/"))?;
+    if !user_agent.starts_with("Mozilla/") {
+        return None;
+    }
+    let name = of(&BROWSERS)?;
     Some(of(&SYSTEMS).map_or_else(|| name.to_owned(), |system| format!("{name} on {system}")))
 }
 

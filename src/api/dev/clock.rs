@@ -1,6 +1,6 @@
 //! `GET /dev/clock` and `POST /dev/clock`: the clock of the server (docs/dev-server.md#the-clock).
 
-use super::{optional_seconds, tools};
+use super::{check_known, optional_seconds, tools};
 use crate::http::{ApiError, App, Code, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::RealmHandle;
 use futures_util::future::join_all;
@@ -12,7 +12,7 @@ const SECS_MAX: u64 = 100 * 366 * 24 * 3600;
 
 /// Where to move the clock.
 pub struct MoveClock {
-    /// Back to the real time, before the other changes.
+    /// Back to the real time, before time passes.
     is_real: bool,
     /// The time to show, since 1970.
     time: Option<Duration>,
@@ -24,8 +24,13 @@ impl FromFields for MoveClock {
         let time = optional_seconds(fields, "time", SECS_MAX)?;
         let advance = optional_seconds(fields, "advance_secs", SECS_MAX)?;
         let is_real = fields.optional_bool("real")?.unwrap_or_default();
+        check_known(fields)?;
         match (is_real, time, advance) {
             (false, None, None) => Err(missing()),
+            (true, Some(_), _) => {
+                let msg = "'real' and 'time' exclude each other: the clock shows the real date, or the one of 'time'";
+                Err(ApiError::bad_request(msg))
+            }
             (is_real, time, advance) => Ok(Self { is_real, time, advance }),
         }
     }
@@ -44,7 +49,7 @@ pub async fn show(app: App) -> HandlerResult {
     reply_field("time", &seconds(app.clock.now()))
 }
 
-/// Restores the clock, sets it, lets time pass, or several of them in this order. Answers when what is due has happened.
+/// Restores the clock or sets it, and then lets time pass. Answers when what is due has happened.
 pub async fn change(app: App, Params(moved): Params<MoveClock>) -> HandlerResult {
     let clock = &tools(&app)?.clock;
     if moved.is_real {

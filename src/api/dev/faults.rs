@@ -1,6 +1,6 @@
 //! `/dev/faults`: faults of the calls of the organization (docs/dev-server.md#faults).
 
-use super::{optional_seconds, tools, unfit};
+use super::{check_known, optional_seconds, tools, unfit};
 use crate::dev::faults::{FAULTS_MAX, Fault, FaultKind, Target};
 use crate::http::{
     ApiError, App, Code, Fields, FromFields, HandlerResult, Params, Realm, reply_field, reply_ok,
@@ -38,6 +38,9 @@ impl FromFields for NewFault {
                  a slash, * for any text",
             ));
         }
+        if target.is_of_tools() {
+            return Err(ApiError::bad_request("Invalid path: the calls below /dev/ have no faults"));
+        }
         let kind = read_kind(fields)?;
         let lasts = optional_seconds(fields, "seconds", SECS_MAX)?;
         if lasts.is_some_and(|lasts| lasts.is_zero()) {
@@ -46,7 +49,20 @@ impl FromFields for NewFault {
         // Without a limit it is for one call.
         let times =
             optional_whole(fields, "times", 1..=u32::MAX)?.or(if lasts.is_none() { Some(1) } else { None });
+        check_all_used(fields)?;
         Ok(Self { target, kind, times, lasts })
+    }
+}
+
+/// The parameters of single kinds.
+const OF_KINDS: [&str; 5] = ["status", "code", "msg", "retry_after", "delay_ms"];
+
+/// Refuses parameters that do not exist, and those of another kind.
+fn check_all_used(fields: &Fields) -> Result<(), ApiError> {
+    let kind = fields.optional_str("kind").unwrap_or_default();
+    match fields.ignored().iter().find(|name| OF_KINDS.contains(&name.as_str())) {
+        Some(name) => Err(ApiError::bad_request(format!("A fault of the kind '{kind}' has no '{name}'"))),
+        None => check_known(fields),
     }
 }
 
@@ -129,7 +145,8 @@ pub struct Listed;
 
 impl FromFields for Listed {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        check_no_new_fault(fields).map(|()| Self)
+        check_no_new_fault(fields)?;
+        check_known(fields).map(|()| Self)
     }
 }
 
@@ -144,7 +161,8 @@ pub struct RemoveFault(Option<u32>);
 impl FromFields for RemoveFault {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         check_no_new_fault(fields)?;
-        Ok(Self(fields.optional_id("id")?))
+        let id = fields.optional_id("id")?;
+        check_known(fields).map(|()| Self(id))
     }
 }
 

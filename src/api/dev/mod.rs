@@ -17,6 +17,14 @@ fn tools(app: &App) -> Result<&DevTools, ApiError> {
     app.tools.as_ref().ok_or_else(ApiError::not_found)
 }
 
+/// Refuses parameters that were not read: a tool without them would do something else than was meant.
+fn check_known(fields: &Fields) -> Result<(), ApiError> {
+    match fields.ignored().first() {
+        None => Ok(()),
+        Some(name) => Err(ApiError::bad_request(format!("There is no parameter '{name}' here"))),
+    }
+}
+
 /// A parameter with a value that does not fit; `allowed` says which do.
 fn unfit(name: &str, allowed: &str) -> ApiError {
     ApiError::bad_request(format!("Invalid {name}: must be {allowed}"))

@@ -1,6 +1,6 @@
 //! `POST /dev/queues/expire`: ends event queues as if the server had forgotten them (docs/dev-server.md#faults).
 
-use super::tools;
+use super::{check_known, tools};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Realm, reply_field};
 use model::QueueId;
 
@@ -9,7 +9,8 @@ pub struct ExpiredQueues(Option<QueueId>);
 
 impl FromFields for ExpiredQueues {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self(fields.optional_str("queue_id").map(|id| QueueId(id.into()))))
+        let queue = fields.optional_str("queue_id").map(|id| QueueId(id.into()));
+        check_known(fields).map(|()| Self(queue))
     }
 }
 

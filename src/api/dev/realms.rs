@@ -1,7 +1,7 @@
 //! `POST /dev/realms`: one more organization with the content of a seed, so that tests which run in parallel do not meet
 //! (docs/dev-server.md#organizations).
 
-use super::tools;
+use super::{check_known, tools};
 use crate::dev::accounts::{Account, accounts};
 use crate::dev::seed::{SeedDocument, SeedError};
 use crate::dev::tools::DevTools;
@@ -24,9 +24,11 @@ pub struct NewOrganization {
 
 impl FromFields for NewOrganization {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        let (subdomain, seed) = (fields.optional("subdomain"), fields.optional_str("seed"));
+        check_known(fields)?;
         let refused = |error: SeedError| ApiError::bad_request(format!("Invalid seed: {error}"));
-        let seed = fields.optional_str("seed").map(SeedDocument::read).transpose().map_err(refused)?;
-        let subdomain = fields.optional("subdomain").filter(|subdomain| !subdomain.is_empty());
+        let seed = seed.map(SeedDocument::read).transpose().map_err(refused)?;
+        let subdomain = subdomain.filter(|subdomain| !subdomain.is_empty());
         Ok(Self { subdomain, seed: seed.map(Arc::new) })
     }
 }

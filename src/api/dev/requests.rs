@@ -1,7 +1,7 @@
 //! `GET /dev/requests` and `DELETE /dev/requests`: the newest calls of the organization
 //! (docs/dev-server.md#the-record-of-calls).
 
-use super::tools;
+use super::{check_known, tools};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Realm, reply_field, reply_ok};
 
 /// The newest call that the client has seen.
@@ -9,7 +9,8 @@ pub struct CallsSince(u64);
 
 impl FromFields for CallsSince {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        Ok(Self(fields.int_or("after", 0)?))
+        let after = fields.int_or("after", 0)?;
+        check_known(fields).map(|()| Self(after))
     }
 }
 

@@ -116,3 +116,16 @@ async fn real_time_is_restored() {
         t.anonymous().post("/dev/clock", &[("real", &"true")]).ok().await["time"].as_f64().unwrap();
     assert!((before..before + 600.0).contains(&restored), "{before} {restored}");
 }
+
+#[tokio::test]
+async fn real_date_and_another_one_exclude_each_other() {
+    let t = TestServer::builder().development().start().await;
+    let before = shown(&t).await;
+    let both: Params<'_> = &[("real", &true), ("time", &1_600_000_000)];
+    let msg = "'real' and 'time' exclude each other: the clock shows the real date, or the one of 'time'";
+    t.anonymous().post("/dev/clock", both).bad(msg).await;
+    assert!(shown(&t).await >= before);
+    let one: Params<'_> = &[("real", &false), ("time", &1_600_000_000)];
+    let moved = t.anonymous().post("/dev/clock", one).ok().await;
+    assert!(moved["time"].as_f64().unwrap() < before as f64);
+}

@@ -1,6 +1,6 @@
 //! `/dev/faults` and `POST /dev/queues/expire`.
 
-use crate::support::{Params, TestServer, TestUser};
+use crate::support::{Params, TestServer, TestUser, poll_for};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -114,7 +114,7 @@ async fn invalid_faults_are_refused() {
     let t = TestServer::builder().development().start().await;
     let anonymous = t.anonymous();
     let too_long = "Invalid seconds: must be a number of seconds from 0 to 86400, such as 90 or 1.5";
-    let cases: [(Params<'_>, &str); 10] = [
+    let cases: [(Params<'_>, &str); 14] = [
         (
             &[("path", &"/"), ("kind", &"error"), ("msg", &"lost")],
             "'msg' needs 'code': without a code, the answer is a page as from a proxy, not JSON",
@@ -146,12 +146,56 @@ async fn invalid_faults_are_refused() {
             &[("path", &"/"), ("kind", &"rate_limit"), ("retry_after", &"soon")],
             "Invalid retry_after: must be a number of seconds from 0 to 86400, such as 90 or 1.5",
         ),
+        (
+            &[("path", &"/dev/requests"), ("kind", &"disconnect")],
+            "Invalid path: the calls below /dev/ have no faults",
+        ),
+        (&[("path", &"/dev/*"), ("kind", &"truncate")], "Invalid path: the calls below /dev/ have no faults"),
+        (
+            &[("path", &"/"), ("kind", &"disconnect"), ("duration", &5)],
+            "There is no parameter 'duration' here",
+        ),
+        (
+            &[("path", &"/"), ("kind", &"disconnect"), ("delay_ms", &5)],
+            "A fault of the kind 'disconnect' has no 'delay_ms'",
+        ),
     ];
     for (params, msg) in cases {
         anonymous.post("/dev/faults", params).bad(msg).await;
     }
     let list = anonymous.get("/dev/faults", &[]).ok().await;
     assert_eq!(list["faults"], json!([]));
+}
+
+#[tokio::test]
+async fn misspelt_parameters_are_refused_by_name() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
+    add(&t, &[("path", &"/a"), ("kind", &"disconnect")]).await;
+    let unknown = |name: &str| format!("There is no parameter '{name}' here");
+    anonymous.delete("/dev/faults", &[("fault_id", &1)]).bad(&unknown("fault_id")).await;
+    anonymous.get("/dev/faults", &[("path", &"/a")]).bad(&unknown("path")).await;
+    anonymous.get("/dev/requests", &[("since", &1)]).bad(&unknown("since")).await;
+    anonymous.post("/dev/queues/expire", &[("queue", &"1")]).bad(&unknown("queue")).await;
+    anonymous.post("/dev/realms", &[("name", &"acme")]).bad(&unknown("name")).await;
+    anonymous.post("/dev/clock", &[("advance_secs", &1), ("secs", &1)]).bad(&unknown("secs")).await;
+    assert_eq!(anonymous.get("/dev/faults", &[]).ok().await["faults"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn stop_ends_a_delay() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    add(&t, &[("path", &"*/users/me"), ("kind", &"delay"), ("delay_ms", &3_600_000)]).await;
+    let waiting = tokio::spawn(hamlet.call(reqwest::Method::GET, "/users/me", &[]).request.send());
+    poll_for("the call has its fault", || async {
+        let list = t.anonymous().get("/dev/faults", &[]).ok().await;
+        (list["faults"] == json!([])).then_some(())
+    })
+    .await;
+    t.stop().await;
+    let response = waiting.await.unwrap().unwrap();
+    assert_eq!(response.status(), 200);
 }
 
 #[tokio::test]

@@ -114,3 +114,40 @@ async fn record_of_a_call_that_no_handler_saw_has_what_its_head_says() {
         );
     }
 }
+
+#[tokio::test]
+async fn uploads_are_recorded_with_names_and_sizes() {
+    let t = TestServer::builder().development().start().await;
+    let (iago, anonymous) = (t.user("iago"), t.anonymous());
+    let text = vec![b'a'; 300_000];
+    iago.upload("/user_uploads", &[("colour", &"blue")], &[("notes.txt", text)]).ok().await;
+    let two =
+        iago.upload("/users/me/avatar", &[], &[("a.png", b"ab".to_vec()), ("b.png", b"abc".to_vec())]).await;
+    assert_eq!(two.status, 400);
+    iago.get("/users/me", &[]).ok().await;
+    let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
+    assert_eq!(
+        (&calls[0]["path"], &calls[0]["parameters"], &calls[0]["files"]),
+        (
+            &json!("/api/v1/user_uploads"),
+            &json!([["colour", "blue"]]),
+            &json!([{"name": "notes.txt", "size": 300_000}])
+        )
+    );
+    assert_eq!(calls[1]["files"], json!([{"name": "a.png", "size": 2}, {"name": "b.png", "size": 3}]));
+    assert_eq!(calls[2]["files"], json!([]));
+}
+
+#[tokio::test]
+async fn browsers_have_the_name_that_people_know() {
+    let t = TestServer::builder().development().start().await;
+    let (hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
+    let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0";
+    hamlet.get("/users/me", &[]).header("User-Agent", firefox).ok().await;
+    hamlet.get("/users/me", &[]).header("User-Agent", "ZulipMobile/30.0 (iOS 17)").ok().await;
+    let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
+    assert_eq!(
+        (&calls[0]["client"], &calls[1]["client"]),
+        (&json!("Firefox on Linux"), &json!("ZulipMobile"))
+    );
+}
