@@ -13,9 +13,7 @@ use super::reply::HandlerResult;
 use super::web_session::{OpenSession, cookie};
 use crate::probe::{PROBE_HEADER, ProbeReport};
 use actix_web::HttpRequest;
-use actix_web::http::header::{
-    ACCEPT, AUTHORIZATION, AsHeaderName, HOST, HeaderValue, IF_NONE_MATCH, USER_AGENT,
-};
+use actix_web::http::header::{ACCEPT, AUTHORIZATION, AsHeaderName, HOST, HeaderValue, USER_AGENT};
 use actors::budget::Holder;
 use futures_util::future::LocalBoxFuture;
 use rules::client::{browser_name, client_name};
@@ -186,16 +184,6 @@ impl FromCall for RawQuery {
     fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
         call.takes_parameters = true;
         Ok(Self(call.request.query_string().to_owned()))
-    }
-}
-
-/// The value of the header `If-None-Match`, if present.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct IfNoneMatch(pub Option<String>);
-
-impl FromCall for IfNoneMatch {
-    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
-        Ok(Self(call.header(IF_NONE_MATCH).map(str::to_owned)))
     }
 }
 

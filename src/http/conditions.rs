@@ -5,10 +5,29 @@ use super::error::ApiError;
 use actix_web::http::header::{IF_NONE_MATCH, IF_RANGE, RANGE};
 use std::ops::Range;
 
+/// The header `If-None-Match`, if present: the entity tags of what the client has.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IfNoneMatch(Option<String>);
+
+impl FromCall for IfNoneMatch {
+    fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
+        Ok(Self(call.header(IF_NONE_MATCH).map(str::to_owned)))
+    }
+}
+
+impl IfNoneMatch {
+    /// Whether the client has what this entity tag, in quotation marks, is of: it is one of a list, or `*` stands for all. Weak
+    /// comparison (RFC 9110, section 13.1.2), because a proxy that compresses makes tags weak.
+    pub fn has(&self, tag: &str) -> bool {
+        let is_same = |known: &str| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag;
+        self.0.as_deref().is_some_and(|list| list.split(',').map(str::trim).any(is_same))
+    }
+}
+
 /// The headers of a request that decide what is sent of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
-    if_none_match: Option<String>,
+    if_none_match: IfNoneMatch,
     if_range: Option<String>,
     range: Option<String>,
 }
@@ -27,8 +46,9 @@ pub enum Selected {
 
 impl FromCall for Conditions {
     fn from_call(call: &mut Call<'_>) -> Result<Self, ApiError> {
+        let if_none_match = IfNoneMatch::from_call(call)?;
         let text = |name| call.header(name).map(str::to_owned);
-        Ok(Self { if_none_match: text(IF_NONE_MATCH), if_range: text(IF_RANGE), range: text(RANGE) })
+        Ok(Self { if_none_match, if_range: text(IF_RANGE), range: text(RANGE) })
     }
 }
 
@@ -41,13 +61,7 @@ impl Conditions {
     /// What is sent of a file of this size. `tag` is its entity tag, in quotation marks. A list of several ranges is answered with
     /// the whole file, as the standard allows.
     pub fn select(&self, tag: &str, size: u64) -> Selected {
-        let is_known = |known: &str| {
-            known
-                .split(',')
-                .map(str::trim)
-                .any(|one| one == "*" || one.strip_prefix("W/").unwrap_or(one) == tag)
-        };
-        if self.if_none_match.as_deref().is_some_and(is_known) {
+        if self.if_none_match.has(tag) {
             return Selected::NotModified;
         }
         // A date cannot be compared exactly, so it is as if the file had changed.
@@ -123,10 +137,12 @@ mod tests {
 
     #[test]
     fn known_files() {
-        let known = |tags: &str| Conditions { if_none_match: Some(tags.to_owned()), ..Conditions::default() };
+        let known = |tags: &str| IfNoneMatch(Some(tags.to_owned()));
         for (tags, is_known) in [("\"x\"", true), ("\"y\", W/\"x\"", true), ("*", true), ("\"y\"", false)] {
+            assert_eq!(known(tags).has("\"x\""), is_known, "{tags}");
             let expected = if is_known { Selected::NotModified } else { Selected::Whole };
-            assert_eq!(known(tags).select("\"x\"", 10), expected, "{tags}");
+            let conditions = Conditions { if_none_match: known(tags), ..Conditions::default() };
+            assert_eq!(conditions.select("\"x\"", 10), expected, "{tags}");
         }
         let range = Some("bytes=0-0".to_owned());
         for (if_range, expected) in [
@@ -135,7 +151,7 @@ mod tests {
             ("Sun, 22 Nov 2026 06:44:04 GMT", Selected::Whole),
         ] {
             let if_range = Some(if_range.to_owned());
-            let conditions = Conditions { range: range.clone(), if_range, if_none_match: None };
+            let conditions = Conditions { range: range.clone(), if_range, ..Conditions::default() };
             assert_eq!(conditions.select("\"x\"", 10), expected);
         }
     }

@@ -62,8 +62,9 @@ pub mod webhook_body;
 
 pub use app::App;
 pub use browser::{FormToken, OwnSession};
-pub use call::{Address, Audience, BodyStream, ClientName, IfNoneMatch, Path, RawQuery, UserAgent};
+pub use call::{Address, Audience, BodyStream, ClientName, Path, RawQuery, UserAgent};
 pub use caller::{Caller, Login};
+pub use conditions::IfNoneMatch;
 pub use error::{ApiError, Code};
 pub use host::{HostHeader, Realm, RealmUrl, no_realm};
 pub use params::{BodyKind, Fields, FromFields, Params};

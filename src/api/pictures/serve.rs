@@ -19,7 +19,7 @@ pub async fn serve(
     app: App,
     Realm(realm): Realm,
     Path(path): Path<String>,
-    IfNoneMatch(known): IfNoneMatch,
+    known: IfNoneMatch,
 ) -> HandlerResult {
     let file = path.split_once('/').filter(|(id, _)| *id == realm.id().to_string()).map(|(_, file)| file);
     let file = file.ok_or_else(ApiError::not_found)?;
@@ -30,15 +30,13 @@ pub async fn serve(
     };
     let (size, bytes) = content(&app, realm.id(), file).await?;
     let tag = format!("\"{}\"", file.rsplit('/').next().unwrap_or(file));
-    let is_known =
-        known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag || one.trim() == "*"));
     let headers = vec![
         (header::ETAG, HeaderValue::from_str(&tag).map_err(|_| ApiError::not_found())?),
         (header::CACHE_CONTROL, HeaderValue::from_static(FOREVER)),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
     ];
-    if is_known {
+    if known.has(&tag) {
         return Ok(Reply::bare(StatusCode::NOT_MODIFIED, headers));
     }
     Ok(Reply::stream(headers, size, bytes))

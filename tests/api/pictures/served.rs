@@ -19,7 +19,17 @@ async fn picture_responses_are_cacheable() {
     assert!(tag.starts_with('"') && tag.len() > 30, "{tag}");
     let again = anonymous.bare(Method::GET, path).header("If-None-Match", &tag).await;
     assert_eq!((again.status, again.header("ETag")), (304, tag.as_str()));
-    assert_eq!(anonymous.bare(Method::GET, path).header("If-None-Match", "\"x\"").await.status, 200);
+    // A proxy that compresses makes the tag weak, and a cache may send the tags of several pictures.
+    for (tags, status) in [
+        (format!("W/{tag}"), 304),
+        (format!("\"x\", W/{tag}"), 304),
+        ("*".to_owned(), 304),
+        ("\"x\"".to_owned(), 200),
+        ("W/\"x\", \"y\"".to_owned(), 200),
+    ] {
+        let answer = anonymous.bare(Method::GET, path).header("If-None-Match", &tags).await;
+        assert_eq!(answer.status, status, "{tags}");
+    }
     let head = anonymous.bare(Method::HEAD, path).await;
     assert_eq!((head.status, head.header("Content-Type")), (200, "image/png"));
     // The URL of a replaced picture still works.
