@@ -108,6 +108,8 @@ def main():
             frames = metric(server, "millstream_journal_frames_total")
             written = metric(server, "millstream_journal_bytes_total")
             numbers = fill(server, messages, threads)
+            if not numbers:
+                sys.exit(f"{messages} messages ({name}) fill no segment of {SEGMENT_BYTES >> 20} MiB to compact: give more MESSAGES.")
             frames = metric(server, "millstream_journal_frames_total") - frames
             written = metric(server, "millstream_journal_bytes_total") - written
             # The frames in whole segments of this kind.

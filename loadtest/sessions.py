@@ -109,6 +109,8 @@ async def measure(ready, pid, people, messages):
             for poller in pollers:
                 await poller.ask("DELETE", "/events", f"queue_id={poller.queue}")
                 poller.writer.close()
+    if min(spent["keys"]) == 0:
+        sys.exit("A round used less CPU time than can be read (10 ms): give more PEOPLE or MESSAGES.")
     for kind, all_spent in spent.items():
         print(f"{kind}: {statistics.median(all_spent) * 1e6:.1f} µs of server CPU a poll, {people} at once")
     ratios = [with_session / with_key for with_session, with_key in zip(spent["sessions"], spent["keys"])]
@@ -119,6 +121,8 @@ def main():
     binary = sys.argv[1]
     people = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     messages = int(sys.argv[3]) if len(sys.argv) > 3 else 20
+    if people < 1 or messages < 1:
+        sys.exit("PEOPLE and MESSAGES must be 1 or more.")
     folder = tempfile.mkdtemp(prefix="millstream-sessions-")
     process, ready = start(binary, folder, "--seed", seed(folder, people))
     try:

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::process::parse_pid;
-use crate::scenario::SECS_MAX;
+use crate::scenario::{CLIENTS_MAX, SECS_MAX};
 
 /// Load tests over HTTP for servers that speak the Zulip API: a development server on this machine, or with `--users` any other
 /// one.
@@ -81,8 +81,8 @@ pub struct RunArgs {
     /// `--data` in `--spawn`, or the system's temporary folder.
     #[arg(long)]
     pub disk_dir: Option<PathBuf>,
-    /// Measured seconds of every phase with a duration, overriding the scenario.
-    #[arg(long, value_parser = parse_secs)]
+    /// Measured seconds of every phase with a duration, overriding the scenario. Phases with stages keep theirs.
+    #[arg(long, allow_negative_numbers = true, value_parser = parse_secs)]
     pub secs: Option<f64>,
 }
 
@@ -142,8 +142,8 @@ pub struct CompareArgs {
     /// Folder on the disk to measure. Default: as of `run`.
     #[arg(long)]
     pub disk_dir: Option<PathBuf>,
-    /// Measured seconds of every phase with a duration, overriding the scenario.
-    #[arg(long, value_parser = parse_secs)]
+    /// Measured seconds of every phase with a duration, overriding the scenario. Phases with stages keep theirs.
+    #[arg(long, allow_negative_numbers = true, value_parser = parse_secs)]
     pub secs: Option<f64>,
 }
 
@@ -219,10 +219,15 @@ pub struct ServerArgs {
 #[derive(Debug, Args)]
 pub struct BaselineArgs {
     /// Seconds per round; each measurement has three rounds.
-    #[arg(long, default_value_t = 2.0)]
+    #[arg(long, default_value_t = 2.0, allow_negative_numbers = true, value_parser = parse_secs)]
     pub secs: f64,
     /// Number of concurrent clients.
-    #[arg(long, default_value_t = 64)]
+    #[arg(
+        long,
+        default_value_t = 64,
+        allow_negative_numbers = true,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(CLIENTS_MAX))
+    )]
     pub clients: u32,
     /// Number of held requests to measure memory per connection; 0 skips the measurement.
     #[arg(long, default_value_t = 2_000)]
@@ -272,15 +277,30 @@ mod tests {
 
     #[test]
     fn seconds_are_checked() {
-        let parsed = |secs: &str| Cli::try_parse_from(["loadtest", "run", "send", "--secs", secs]);
-        for refused in ["0", "-1", "nan", "inf", "1e300", "3601", "x"] {
-            let error = parsed(refused).err().map(|error| error.to_string()).unwrap_or_default();
-            assert!(
-                error.contains("a number above 0 and up to 3600 is expected") || refused == "-1",
-                "{refused}: {error}"
-            );
+        let commands = [
+            &["run", "send"][..],
+            &["compare", "send", "--server", "a=http://x", "--server", "b=http://x"],
+            &["baseline"],
+        ];
+        for command in commands {
+            let parsed = |secs| Cli::try_parse_from([&["loadtest"], command, &["--secs", secs]].concat());
+            for refused in ["0", "-1", "nan", "inf", "1e300", "3601", "x"] {
+                let error = parsed(refused).err().map(|error| error.to_string()).unwrap_or_default();
+                let range = "'--secs <SECS>': a number above 0 and up to 3600 is expected";
+                assert!(error.contains(range), "{command:?} {refused}: {error}");
+            }
+            assert!(parsed("0.5").is_ok());
         }
-        assert!(parsed("0.5").is_ok() && parsed("-1").is_err());
+    }
+
+    #[test]
+    fn clients_of_the_baseline_are_checked() {
+        let parsed = |clients| Cli::try_parse_from(["loadtest", "baseline", "--clients", clients]);
+        for refused in ["0", "-1", "2001"] {
+            let error = parsed(refused).err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(error.contains("--clients") && error.contains("1..=2000"), "{refused}: {error}");
+        }
+        assert!(parsed("1").is_ok() && parsed("2000").is_ok());
     }
 
     #[test]

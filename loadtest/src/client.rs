@@ -12,14 +12,8 @@ use crate::http::{
     Connection, HttpError, Reply, Target, Template, basic_authorization, bodiless_request, encode_form,
     parse_retry_after,
 };
-use crate::output::note;
+use crate::rate_limit::RateLimitWaits;
 
-/// How long one call outside of measured time waits in all, when the server limits the rate of requests.
-pub const RATE_LIMIT_WAIT_MAX: Duration = Duration::from_secs(120);
-/// Waited when a server that limits the rate does not say how long to wait.
-const RATE_LIMIT_WAIT: Duration = Duration::from_secs(1);
-/// The shortest wait, so that a server that asks for none is not flooded.
-const RATE_LIMIT_WAIT_MIN: Duration = Duration::from_millis(10);
 /// The status of a request above the rate limit.
 const TOO_MANY: u16 = 429;
 /// Characters of the name of a failure that is a sentence.
@@ -48,9 +42,10 @@ pub struct Api {
     target: Arc<Target>,
     connection: Connection,
     request: Vec<u8>,
-    /// Whether a call waits and is repeated when the server limits the rate of requests.
-    waits: bool,
-    has_said_so: bool,
+    /// Of calls that are repeated when the server limits the rate of requests; none in measured time.
+    waits: Option<RateLimitWaits>,
+    /// How long the header of the last reply asks to wait.
+    retry_after: Option<Duration>,
 }
 
 impl Api {
@@ -60,12 +55,12 @@ impl Api {
             .await
             .map_err(|source| LoadError::Http { call: format!("connect to {}", target.host), source })?;
         let (target, request) = (target.clone(), Vec::new());
-        Ok(Self { target, connection, request, waits: true, has_said_so: false })
+        Ok(Self { target, connection, request, waits: Some(RateLimitWaits::default()), retry_after: None })
     }
 
     /// For calls in measured time: a call above the rate limit fails at once.
     pub fn measured(mut self) -> Self {
-        self.waits = false;
+        self.waits = None;
         self
     }
 
@@ -90,7 +85,7 @@ impl Api {
         fields: &[(&str, &str)],
     ) -> Result<Value, LoadError> {
         let (status, value) = self.post(path, caller, fields).await?;
-        check_success(&name_call("POST", path, caller), status, value)
+        self.check(&name_call("POST", path, caller), status, value)
     }
 
     /// PATCHes a form, and expects success.
@@ -105,13 +100,13 @@ impl Api {
         template.fill(&mut self.request, encode_form(fields).as_bytes());
         let call = name_call("PATCH", path, caller);
         let (status, value) = self.run(call.clone()).await?;
-        check_success(&call, status, value)
+        self.check(&call, status, value)
     }
 
     /// GETs JSON, and expects success.
     pub async fn get_ok(&mut self, path: &str, caller: Option<&Account>) -> Result<Value, LoadError> {
         let (status, value) = self.call("GET", path, caller).await?;
-        check_success(&name_call("GET", path, caller), status, value)
+        self.check(&name_call("GET", path, caller), status, value)
     }
 
     /// A call without a body.
@@ -137,6 +132,18 @@ impl Api {
         }
     }
 
+    /// The JSON of the last reply if it is a success.
+    fn check(&self, call: &str, status: u16, value: Value) -> Result<Value, LoadError> {
+        let checked = check_success(call, status, value);
+        checked.map_err(|error| match error {
+            LoadError::Refused { call, status, body, retry_after } => {
+                let retry_after = self.retry_after.or(retry_after);
+                LoadError::Refused { call, status, body, retry_after }
+            }
+            error => error,
+        })
+    }
+
     async fn run(&mut self, call: String) -> Result<(u16, Value), LoadError> {
         let read = |reply: &Reply<'_>| {
             let value = serde_json::from_slice::<Value>(reply.body);
@@ -154,21 +161,13 @@ impl Api {
         loop {
             let exchanged = self.connection.exchange_rested(&self.request).await;
             let reply = exchanged.map_err(|source| LoadError::Http { call: call.to_owned(), source })?;
-            if reply.status != TOO_MANY || !self.waits {
+            self.retry_after = reply.retry_after;
+            let Some(waits) = self.waits.as_mut().filter(|_| reply.status == TOO_MANY) else {
+                return Ok(read(&reply));
+            };
+            if !waits.wait(call, begun, Failure::of(&reply).retry_after).await {
                 return Ok(read(&reply));
             }
-            let wait = Failure::of(&reply).retry_after.unwrap_or(RATE_LIMIT_WAIT);
-            if begun.elapsed() + wait > RATE_LIMIT_WAIT_MAX {
-                return Ok(read(&reply));
-            }
-            if !self.has_said_so && wait >= RATE_LIMIT_WAIT {
-                self.has_said_so = true;
-                note(format!(
-                    "{call}: the server limits the rate of requests; waiting for {:.1} s",
-                    wait.as_secs_f64()
-                ));
-            }
-            tokio::time::sleep(wait.max(RATE_LIMIT_WAIT_MIN)).await;
         }
     }
 
@@ -266,10 +265,10 @@ struct Refusal {
 }
 
 impl Failure {
-    /// That of a failed reply.
+    /// That of a failed reply. Its header says how long to wait, and without one its body.
     pub fn of(reply: &Reply<'_>) -> Self {
         let mut failure = Self::of_body(reply.status, reply.body);
-        failure.retry_after = failure.retry_after.or(reply.retry_after);
+        failure.retry_after = reply.retry_after.or(failure.retry_after);
         failure
     }
 
@@ -335,6 +334,8 @@ mod tests {
         assert_eq!(name(429, limited), ("429 RATE_LIMIT_HIT".to_owned(), Some(Duration::from_millis(250))));
         let bad = br#"{"result":"error","msg":"Missing topic","code":"BAD_REQUEST"}"#;
         assert_eq!(name(400, bad), ("400 BAD_REQUEST Missing topic".to_owned(), None));
+        let headed = Reply { status: 429, retry_after: Some(Duration::from_secs(2)), body: limited };
+        assert_eq!(Failure::of(&headed).retry_after, headed.retry_after, "the header comes first");
         assert_eq!(name(502, b"<html>").0, "502");
         assert_eq!(name(200, b"<html>").0, "200 without success");
     }
@@ -348,7 +349,11 @@ mod tests {
         let mut measured = Api::open(&target).await.unwrap().measured();
         let failure = Failure::from(measured.get_ok(path, Some(&account)).await.unwrap_err());
         assert_eq!(failure.name, "429 RATE_LIMIT_HIT");
-        assert_eq!(failure.retry_after, Some(Duration::from_millis(20)));
+        assert_eq!(
+            failure.retry_after,
+            Some(Duration::from_millis(20)),
+            "by the header: the body says a day"
+        );
         let mut api = Api::open(&target).await.unwrap();
         assert_eq!(api.get_ok(path, Some(&account)).await.unwrap()["user_id"], 7);
     }

@@ -183,7 +183,10 @@ impl Named {
             if !is_known {
                 return Err(LoadError::Usage(format!("{option}: no --server is named {name}")));
             }
-            named.insert(name.clone(), value.clone());
+            if named.insert(name.clone(), value.clone()).is_some() {
+                let whose = if name.is_empty() { "the one without a name" } else { name };
+                return Err(LoadError::Usage(format!("{option}: {whose} is there twice")));
+            }
         }
         Ok(Self(named))
     }

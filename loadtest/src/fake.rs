@@ -72,10 +72,10 @@ fn bad(status: u16, code: &str) -> HttpResponse {
     HttpResponse::build(status).json(json!({"result": "error", "msg": "no", "code": code}))
 }
 
-/// A refusal that asks to wait, in header and body.
+/// A refusal that asks to wait, in its header. The body says something else, which does not count.
 fn limited() -> HttpResponse {
     let msg = "API usage exceeded rate limit";
-    let body = json!({"result": "error", "msg": msg, "code": "RATE_LIMIT_HIT", "retry-after": 0.02});
+    let body = json!({"result": "error", "msg": msg, "code": "RATE_LIMIT_HIT", "retry-after": 86_400});
     HttpResponse::TooManyRequests().insert_header(("Retry-After", "0.02")).json(body)
 }
 

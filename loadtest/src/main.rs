@@ -18,6 +18,7 @@ mod outcome;
 mod output;
 mod pace;
 mod process;
+mod rate_limit;
 mod recorder;
 mod report;
 mod runner;

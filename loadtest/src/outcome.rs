@@ -234,7 +234,7 @@ pub struct ServerUse {
     pub cpu_us_per_request: Option<f64>,
     /// Resident memory before the phase, in MB.
     pub rss_mb_before: f64,
-    /// Maximum of resident memory in MB; only `crowd` reads it during the phase.
+    /// Maximum of resident memory in MB: of the samples during the phase, and those before and after it.
     pub rss_mb_peak: f64,
     /// Resident memory after the phase, in MB.
     pub rss_mb_after: f64,
@@ -304,6 +304,14 @@ impl Operation {
         }
         self.unsent += other.unsent;
         self.ended_clients += other.ended_clients;
+    }
+}
+
+impl ServerUse {
+    /// Sets the memory before and after the phase, and raises its maximum to them and to what was seen meanwhile.
+    pub fn set_memory(&mut self, before: f64, after: f64, seen: f64) {
+        self.rss_mb_peak = self.rss_mb_peak.max(before).max(after).max(seen);
+        (self.rss_mb_before, self.rss_mb_after) = (before, after);
     }
 }
 
@@ -379,12 +387,24 @@ pub fn median(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::median;
+    use super::*;
 
     #[test]
     fn the_median_is_in_the_middle() {
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < 1e-9);
         assert!((median(&[4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < 1e-9);
         assert!(median(&[]).abs() < 1e-9);
+    }
+
+    #[test]
+    fn maximum_of_memory_is_below_no_value() {
+        let peak = |before, after, seen| {
+            let mut used = ServerUse { rss_mb_peak: 20.0, ..ServerUse::default() };
+            used.set_memory(before, after, seen);
+            assert!((used.rss_mb_before, used.rss_mb_after) == (before, after));
+            used.rss_mb_peak
+        };
+        let peaks = [(30.0, 10.0, 5.0), (10.0, 30.0, 5.0), (10.0, 15.0, 30.0), (1.0, 2.0, 0.0)];
+        assert_eq!(peaks.map(|(before, after, seen)| peak(before, after, seen)), [30.0, 30.0, 30.0, 20.0]);
     }
 }

@@ -175,6 +175,11 @@ impl Recorder {
         Progress { total, failed: inner.failed, p50_ms: quantile(0.5), p99_ms: quantile(0.99) }
     }
 
+    /// The name of a failure so far, if there was one.
+    pub fn failure(&self) -> Option<String> {
+        self.lock().failures.keys().next().cloned()
+    }
+
     /// Successful replies so far, warm-up included.
     pub fn total(&self) -> u64 {
         self.lock().total

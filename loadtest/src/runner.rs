@@ -42,8 +42,12 @@ pub fn load_scenarios(names: &[String], secs: Option<f64>) -> Result<Vec<Scenari
             return Err(LoadError::Usage(format!("{name}: the scenario {} is there twice", scenario.name)));
         }
         if let Some(secs) = secs {
-            let timed = scenario.phases.iter_mut().filter(|phase| phase.stages.is_empty());
-            timed.for_each(|phase| phase.secs = secs);
+            let staged =
+                scenario.set_secs(secs).map_err(|why| LoadError::Usage(format!("{name}: --secs: {why}")))?;
+            if !staged.is_empty() {
+                let phases = staged.join(", ");
+                note(format!("{name}: --secs is ignored where stages have their own seconds: {phases}"));
+            }
         }
         scenarios.push(scenario);
     }
@@ -210,5 +214,22 @@ mod tests {
         assert_eq!(load_scenarios(&names(&["idle", "send"]), None).unwrap().len(), 2);
         let error = load_scenarios(&names(&["idle", "send", "idle"]), None).unwrap_err().to_string();
         assert!(error.contains("idle is there twice"), "{error}");
+    }
+
+    #[test]
+    fn other_seconds_are_checked_and_stages_keep_theirs() {
+        let load = |name: &str| load_scenarios(&[name.to_owned()], Some(3.0));
+        let error = load("missed_mail").unwrap_err().to_string();
+        assert!(
+            error
+                .starts_with("missed_mail: --secs: phase with e-mails: secs is 3, and must be more than 140"),
+            "{error}"
+        );
+        let ramp = load("ramp").unwrap().swap_remove(0);
+        assert!(ramp.phases.iter().all(|phase| phase.secs < 3.0 && phase.measured_secs() > 3.0), "{ramp:?}");
+        let mut ramp = Scenario::load("ramp").unwrap();
+        let names: Vec<String> = ramp.phases.iter().map(|phase| phase.name.clone()).collect();
+        assert_eq!(ramp.set_secs(3.0), Ok(names.iter().map(String::as_str).collect()));
+        assert_eq!(Scenario::load("send").unwrap().set_secs(3.0), Ok(Vec::new()));
     }
 }

@@ -155,6 +155,9 @@ async fn mistakes_on_the_command_line_are_named() {
         (vec!["b=http://10.0.0.1"], "--allow-remote"),
         (vec!["b=http://127.0.0.1:9", "--server-pid", "c=1"], "named c"),
         (vec!["b=http://127.0.0.1:9", "--users", "absent.csv"], "absent.csv"),
+        (vec!["b=http://127.0.0.1:9", "--users", "b=x", "--users", "b=y"], "--users: b is there twice"),
+        (vec!["b=http://127.0.0.1:9", "--users", "x", "--users", "y"], "without a name is there twice"),
+        (vec!["b=http://127.0.0.1:9", "--spawn", "b=x", "--spawn", "b=y"], "--spawn: b is there twice"),
     ] {
         let error = compare(&[&local[..], &rest[..]].concat(), folder.path()).await.unwrap_err();
         assert!(error.contains(word), "{error}");

@@ -58,7 +58,8 @@ pub async fn run(
     watch.abort();
     let mut result = tasks.into_result(Instant::now());
     if let Some(server) = &mut result.server {
-        server.rss_mb_peak = megabytes(peak.load(Ordering::Relaxed)).max(server.rss_mb_after);
+        let seen = megabytes(peak.load(Ordering::Relaxed));
+        server.set_memory(server.rss_mb_before, server.rss_mb_after, seen);
     }
     Ok(result)
 }

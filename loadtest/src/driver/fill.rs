@@ -17,6 +17,8 @@ use crate::setup::Stage;
 use crate::text::Writer;
 
 const FILL_SECS_MAX: f64 = 3_600.0;
+/// A fill ends after this time without a message that was accepted.
+const STALL_MAX: Duration = Duration::from_secs(120);
 
 /// Sends the missing messages.
 pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
@@ -43,10 +45,17 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
         tasks.spawn(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
     }
     let bar = counting_bar(missing, "messages");
+    let mut watch = Watch::new(Instant::now());
     while !tasks.is_empty() {
         tokio::select! {
             _ = tasks.join_next() => {}
             () = tokio::time::sleep(Duration::from_millis(200)) => bar.set_position(recorder.total()),
+        }
+        if let Some(failure) = watch.first_failure(&recorder) {
+            note(format!("the fill of {}: sends fail and are repeated: {failure}", plan.channel));
+        }
+        if watch.is_stalled(Instant::now(), recorder.total()) {
+            tasks.abort_all();
         }
     }
     bar.finish_and_clear();
@@ -58,4 +67,58 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
         )));
     }
     Ok(())
+}
+
+/// What happens to a fill.
+#[derive(Debug)]
+struct Watch {
+    has_failed: bool,
+    /// The messages that were accepted, and since when there are no more.
+    accepted: u64,
+    since: Instant,
+}
+
+impl Watch {
+    fn new(now: Instant) -> Self {
+        Self { has_failed: false, accepted: 0, since: now }
+    }
+
+    /// The first failure, once.
+    fn first_failure(&mut self, recorder: &Recorder) -> Option<String> {
+        let failure = if self.has_failed { None } else { recorder.failure() };
+        self.has_failed |= failure.is_some();
+        failure
+    }
+
+    /// Whether no message was accepted for too long.
+    fn is_stalled(&mut self, now: Instant, accepted: u64) -> bool {
+        if accepted > self.accepted {
+            (self.accepted, self.since) = (accepted, now);
+        }
+        now.saturating_duration_since(self.since) > STALL_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fill_that_goes_on_is_not_stalled() {
+        let begun = Instant::now();
+        let after = |secs| begun + Duration::from_secs(secs);
+        let mut watch = Watch::new(begun);
+        assert!(!watch.is_stalled(after(119), 0) && !watch.is_stalled(after(121), 1));
+        assert!(!watch.is_stalled(after(240), 1) && watch.is_stalled(after(242), 1));
+    }
+
+    #[test]
+    fn first_failure_of_a_fill_is_given_once() {
+        let recorder = Recorder::new("send", Window::starting_now(0.0, 1.0));
+        let mut watch = Watch::new(Instant::now());
+        assert_eq!(watch.first_failure(&recorder), None);
+        recorder.record_failure("429 RATE_LIMIT_HIT");
+        assert_eq!(watch.first_failure(&recorder).as_deref(), Some("429 RATE_LIMIT_HIT"));
+        assert_eq!(watch.first_failure(&recorder), None);
+    }
 }

@@ -68,8 +68,8 @@ pub async fn run(
         bare_last_receipt_ms: bare.last_receipt_ms,
     });
     if let Some(server) = &mut result.server {
-        server.rss_mb_before = megabytes(rss_before);
-        server.rss_mb_after = megabytes(rss_after);
+        // The meter began after the queues were opened, and ended after all polls.
+        server.set_memory(megabytes(rss_before), megabytes(rss_after), 0.0);
     }
     Ok(result)
 }

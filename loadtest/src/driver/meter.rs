@@ -60,11 +60,11 @@ impl Meter {
             Some((cpu, megabytes(self.server_rss?), megabytes(process::resident_bytes(pid)?)))
         });
         let peak = self.memory.iter().map(|point| point.1).fold(0.0, f64::max);
-        let server = server_cpu.map(|(cpu, before, after)| ServerUse {
-            cpu_us_per_request: micros_each(cpu, requests),
-            rss_mb_before: before,
-            rss_mb_peak: before.max(after).max(peak),
-            rss_mb_after: after,
+        let server = server_cpu.map(|(cpu, before, after)| {
+            let mut used =
+                ServerUse { cpu_us_per_request: micros_each(cpu, requests), ..ServerUse::default() };
+            used.set_memory(before, after, peak);
+            used
         });
         let own = server_cpu.map(|(cpu, ..)| cpu + client);
         PhaseResult {

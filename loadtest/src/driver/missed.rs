@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 use crate::client::{Account, Api};
 use crate::error::LoadError;
 use crate::recorder::{Recorder, Window};
+use crate::scenario::background::{MISSED_MAIL_LAST_SECS, MISSED_MAIL_SECS};
 use crate::setup::Stage;
 
-/// The default delay of missed-message emails.
-const PERIOD: Duration = Duration::from_secs(120);
+/// The delay of an email.
+const PERIOD: Duration = Duration::from_secs(MISSED_MAIL_SECS);
 /// Interval at which the list is read, and so the resolution of the measured delays.
 const POLL: Duration = Duration::from_millis(500);
 /// No message is sent whose email would be due in the last seconds of a phase.
-const LAST_LAG: Duration = Duration::from_secs(20);
+const LAST_LAG: Duration = Duration::from_secs(MISSED_MAIL_LAST_SECS);
 
 /// Messages to send, and the emails to wait for.
 #[derive(Debug)]

@@ -11,11 +11,12 @@ use serde::Deserialize;
 use super::background::BackgroundWork;
 use super::budget::Budget;
 use super::tasks::{ClientTasks, FailureLimit};
-use crate::client::{Account, Failure, RATE_LIMIT_WAIT_MAX};
+use crate::client::{Account, Failure};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template};
 use crate::outcome::PhaseResult;
 use crate::pace::{Load, Pace};
+use crate::rate_limit::RateLimitWaits;
 use crate::recorder::{Recorder, Window};
 use crate::scenario::{Phase, SendStep};
 use crate::setup::{Stage, members_of};
@@ -154,6 +155,8 @@ pub struct Sender {
     random: Random,
     request: Vec<u8>,
     body: Vec<u8>,
+    /// Outside of measured time.
+    waits: RateLimitWaits,
 }
 
 #[derive(Deserialize)]
@@ -188,6 +191,7 @@ impl Sender {
             random: Random::new(seed),
             request: Vec::with_capacity(1024),
             body: Vec::with_capacity(1024),
+            waits: RateLimitWaits::default(),
         })
     }
 
@@ -230,9 +234,9 @@ impl Sender {
                 Ok(acknowledged) => return Ok(acknowledged),
                 Err(failure) => failure,
             };
-            match failure.retry_after {
-                Some(wait) if begun.elapsed() + wait < RATE_LIMIT_WAIT_MAX => tokio::time::sleep(wait).await,
-                Some(_) | None => return Err(failure.name),
+            let is_limited = failure.retry_after.is_some();
+            if !is_limited || !self.waits.wait("a send", begun, failure.retry_after).await {
+                return Err(failure.name);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::HttpError;
 
 const HEADERS_MAX: usize = 64;
-/// Longest time that a server may ask to wait, in seconds: a day.
+/// Longest time that a server may ask to wait, in seconds: a day. A longer one becomes this.
 const RETRY_AFTER_MAX: f64 = 86_400.0;
 
 /// The head of a reply.
@@ -62,9 +62,9 @@ pub fn parse_head(bytes: &[u8]) -> Result<Option<Head>, HttpError> {
     Ok(Some(Head { length, status, framing, closes, retry_after }))
 }
 
-/// A time to wait in seconds; none that is negative or longer than a day.
+/// A time to wait in seconds, a day at most; none that is negative.
 pub fn parse_retry_after(secs: f64) -> Option<Duration> {
-    (0.0..=RETRY_AFTER_MAX).contains(&secs).then(|| Duration::from_secs_f64(secs))
+    (secs >= 0.0).then(|| Duration::from_secs_f64(secs.min(RETRY_AFTER_MAX)))
 }
 
 fn parse_length(value: &[u8]) -> Result<usize, HttpError> {
@@ -143,7 +143,10 @@ mod tests {
         };
         assert_eq!(waits(429, "5"), Some(Duration::from_secs(5)));
         assert_eq!(waits(429, "0.25"), Some(Duration::from_millis(250)));
-        for other in ["-1", "1e9", "NaN", "Wed, 21 Oct 2026 07:28:00 GMT"] {
+        for endless in ["1e9", "99999999999999999999", "inf"] {
+            assert_eq!(waits(429, endless), Some(Duration::from_secs(86_400)), "{endless}");
+        }
+        for other in ["-1", "NaN", "Wed, 21 Oct 2026 07:28:00 GMT"] {
             assert_eq!(waits(429, other), None, "{other}");
         }
         assert_eq!(waits(200, "5"), None);

@@ -98,7 +98,12 @@ impl Target {
         if host.is_empty() || host.contains(['/', '@', '?', '#']) {
             return Err(usage("give host and port only, as http://127.0.0.1:9991"));
         }
-        let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let given = host.rsplit_once(':').map(|(_, port)| port).filter(|_| !host.ends_with(']'));
+        let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
+        if given.is_some_and(|port| !is_port(port)) {
+            return Err(usage("the port must be a number from 1 to 65535"));
+        }
+        let has_port = given.is_some();
         let port = if is_secure { 443 } else { 80 };
         let with_port = if has_port { host.to_owned() } else { format!("{host}:{port}") };
         let name = with_port.rsplit_once(':').map_or("", |(name, _)| name).trim_matches(['[', ']']);
@@ -172,6 +177,13 @@ mod tests {
             let error = Target::local(url).unwrap_err();
             assert!(error.to_string().contains(url), "{error}");
         }
+        for port in ["99999", "0", "-1", "x", ""] {
+            for host in ["127.0.0.1", "localhost", "[::1]", "chat.example.org"] {
+                let error = Target::local(&format!("http://{host}:{port}")).unwrap_err().to_string();
+                assert_eq!(error, format!("http://{host}:{port}: the port must be a number from 1 to 65535"));
+            }
+        }
+        assert_eq!(Target::local("http://[::1]").unwrap().port(), 80);
         assert!(Target::local("http://10.0.0.1").unwrap_err().to_string().contains("--allow-remote"));
     }
 

@@ -4,9 +4,11 @@ use std::fmt::Write;
 
 use super::figures::{Figure, Unit, figures};
 use super::page::{self, Cell, escape};
-use super::table::{failures, faster_than_disk, render_machine, reused_memory, scenario_warnings};
+use super::table::{
+    failures, faster_than_disk, other_process, render_machine, reused_memory, scenario_warnings,
+};
 use super::{dates, plots};
-use crate::machine::busy_during;
+use crate::machine::{busy_before, busy_during};
 use crate::outcome::{PhaseResult, RunResult, ScenarioResult};
 use crate::units::{format_number, format_whole};
 
@@ -62,6 +64,9 @@ pub fn render_html(runs: &[RunResult]) -> String {
             dates::written(run.started_at),
             escape(&render_machine(&run.machine))
         );
+        if let Some(warning) = busy_before(&run.machine) {
+            page::warning(&mut page, &format!("{}: {warning}", run.server));
+        }
     }
     let mut scenarios: Vec<&ScenarioResult> = Vec::new();
     for scenario in runs.iter().flat_map(|run| &run.scenarios) {
@@ -203,8 +208,9 @@ fn warnings(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
             continue;
         };
         let busy = phase.machine_use.as_ref().and_then(busy_during);
-        let fast = faster_than_disk(phase, &result.baselines).map(str::to_owned);
-        lines.extend(busy.into_iter().chain(fast).map(|warning| format!("{}: {warning}", run.server)));
+        let suspect = faster_than_disk(phase, &result.baselines).into_iter().chain(other_process(phase));
+        let all = busy.into_iter().chain(suspect.map(str::to_owned));
+        lines.extend(all.map(|warning| format!("{}: {warning}", run.server)));
     }
     lines
 }
@@ -268,6 +274,19 @@ mod tests {
             assert!(page.contains(&format!("Warning: {}", escape(warning))), "{page}");
         }
         assert!(!text.contains("old: faster"), "its disk syncs in 0.16 ms: {text}");
+    }
+
+    #[test]
+    fn busy_machines_and_other_processes_are_warned_about() {
+        let mut runs = two();
+        runs[1].machine.load_average = 9.0;
+        runs[0].scenarios[0].phases[0].server.as_mut().unwrap().cpu_us_per_request = Some(0.0);
+        let (text, page) = (render_text(&runs, "send"), render_html(&runs));
+        let busy = "Warning: &lt;new&gt;: the machine is busy: load average 9.00 on 2 cores";
+        assert!(page.contains(busy) && page.matches("the machine is busy").count() == 1, "{page}");
+        let other = "old: the process that was measured";
+        assert!(text.contains(&format!("   warning: {other}")) && page.contains(other), "{text}");
+        assert!(!text.contains("&lt;new&gt;: the process"), "{text}");
     }
 
     #[test]

@@ -44,6 +44,20 @@ pub fn faster_than_disk(phase: &PhaseResult, baselines: &Baselines) -> Option<&'
     is_faster.then_some("faster than the disk: does the server sync?")
 }
 
+/// CPU time for each request, in µs, below which a process has answered none: the system calls for one take longer.
+const CPU_MICROS_MIN: f64 = 1.0;
+
+/// A warning about a process that used as good as no CPU time while requests were answered, so that another one is the server.
+pub fn other_process(phase: &PhaseResult) -> Option<&'static str> {
+    let micros = phase.server?.cpu_us_per_request?;
+    let is_other =
+        micros < CPU_MICROS_MIN && phase.operations.iter().any(|operation| operation.completed > 0);
+    is_other.then_some(
+        "the process that was measured (--server-pid or --spawn) used no CPU time for these requests: it is not the one that \
+         answers, and its CPU time and memory are not the server's",
+    )
+}
+
 fn render_phase(phase: &PhaseResult, baselines: &Baselines) -> String {
     let mut text = format!("-- {} ({:.1} s)\n", phase.name, phase.secs);
     for line in facts(phase, baselines) {
@@ -75,7 +89,8 @@ pub fn notes(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
         lines.push(format!("ratio to the bare actix-web server: {ratio:.3}"));
     }
     lines.extend(over_disk(phase, baselines));
-    lines.extend(faster_than_disk(phase, baselines).map(|warning| format!("warning: {warning}")));
+    let suspect = faster_than_disk(phase, baselines).into_iter().chain(other_process(phase));
+    lines.extend(suspect.map(|warning| format!("warning: {warning}")));
     lines.extend(special_facts(phase));
     lines.extend(
         phase.machine_use.as_ref().and_then(busy_during).map(|warning| format!("warning: {warning}")),
@@ -344,6 +359,22 @@ mod tests {
         assert!(warned("send", 4.5), "the median of the sends is 2 ms, less than half of the fastest round");
         assert!(!warned("send", 3.5), "the disk may have been faster during the phase");
         assert!(!warned("mixed", 4.5), "its first operation may be a fetch");
+    }
+
+    #[test]
+    fn process_that_did_nothing_is_warned_about() {
+        let warned = |micros: Option<f64>, completed: u64| {
+            let mut run = sample::run_result();
+            let phase = &mut run.scenarios[0].phases[0];
+            phase.operations[0].completed = completed;
+            phase.server.as_mut().unwrap().cpu_us_per_request = micros;
+            let page =
+                crate::report::html::render(&run).contains("(--server-pid or --spawn) used no CPU time");
+            assert_eq!(page, other_process(&run.scenarios[0].phases[0]).is_some());
+            render_scenario(&run.scenarios[0]).contains("warning: the process that was measured")
+        };
+        assert!(warned(Some(0.0), 9) && warned(Some(0.2), 9));
+        assert!(!warned(Some(1.5), 9) && !warned(None, 9) && !warned(Some(0.0), 0));
     }
 
     #[test]

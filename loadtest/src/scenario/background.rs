@@ -2,6 +2,11 @@
 
 use serde::Deserialize;
 
+/// The default delay of missed-message emails, in seconds.
+pub const MISSED_MAIL_SECS: u64 = 120;
+/// Seconds at the end of a phase in which no email is due, so that each can come before the end.
+pub const MISSED_MAIL_LAST_SECS: u64 = 20;
+
 /// Work on a whole topic by an administrator, while others send to another channel.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::background::BackgroundPlan;
+use super::background::{BackgroundPlan, MISSED_MAIL_LAST_SECS, MISSED_MAIL_SECS};
 use super::stages::{Quantity, Ramp};
 use super::steps::{Activity, Anchor, FanoutStep, MixedStep, Step};
 use super::{FillPlan, Phase, Scenario};
@@ -10,7 +10,8 @@ use crate::expect::Expect;
 
 const USERS_MAX: u32 = 100_000;
 const ORGANIZATIONS_MAX: u32 = 1_000;
-const CLIENTS_MAX: u32 = 2_000;
+/// Clients of a step.
+pub const CLIENTS_MAX: u32 = 2_000;
 /// Each is one open file on both sides, and 20,000 is a common hard limit.
 const RECEIVERS_MAX: u32 = 16_000;
 const CHANNELS_MAX: u32 = 1_000;
@@ -102,6 +103,7 @@ impl Scenario {
         if !(0.0..=SECS_MAX).contains(&phase.secs) || !(0.0..=SECS_MAX).contains(&phase.warmup_secs) {
             return Err(format!("secs and warmup_secs go from 0 to {SECS_MAX}"));
         }
+        check_stages(phase)?;
         let timed = !matches!(phase.step, Step::Idle(_) | Step::Start(_));
         if timed && phase.measured_secs() <= 0.0 {
             return Err("secs must be more than 0".to_owned());
@@ -109,7 +111,7 @@ impl Scenario {
         check_range("repeat", phase.repeat.unwrap_or(1), REPEAT_MAX)?;
         self.check_fill(phase.fill.as_ref())?;
         self.check_organizations(phase)?;
-        check_stages(phase)?;
+        check_missed_mail(phase)?;
         check_paths(&phase.step)?;
         let expect = phase.expect.as_ref().map_or(Ok(()), Expect::check);
         expect.map_err(|reason| format!("expect.{reason}"))?;
@@ -146,7 +148,7 @@ impl Scenario {
                 self.check_channel("channel", &step.channel, naming)
             }
             Step::Get(step) => {
-                check_range("users", self.users, USERS_MAX)?;
+                self.check_users("get", USERS_MAX)?;
                 check_rate("rate_per_sec", step.rate_per_sec.unwrap_or(1.0))?;
                 check_range("clients", step.clients, CLIENTS_MAX)
             }
@@ -164,7 +166,7 @@ impl Scenario {
                 check_range("accounts", step.accounts, self.users.saturating_sub(1))
             }
             Step::Register(step) => {
-                check_range("users", self.users, USERS_MAX)?;
+                self.check_users("register", USERS_MAX)?;
                 check_rate("rate_per_sec", step.rate_per_sec.unwrap_or(1.0))?;
                 check_range("clients", step.clients, CLIENTS_MAX)
             }
@@ -219,7 +221,7 @@ impl Scenario {
     }
 
     fn check_mixed(&self, step: &MixedStep) -> Result<(), String> {
-        check_range("users", self.users, CLIENTS_MAX)?;
+        self.check_users("mixed", CLIENTS_MAX)?;
         if self.channels.is_empty() || step.each.is_empty() {
             return Err("each: a mixed phase needs channels and activities".to_owned());
         }
@@ -240,6 +242,12 @@ impl Scenario {
             }
         }
         Ok(())
+    }
+
+    /// The users of the scenario, where a step needs some.
+    fn check_users(&self, step: &str, most: u32) -> Result<(), String> {
+        let needed = |reason| format!("{reason}: {step} needs the scenario's `users`");
+        check_range("users", self.users, most).map_err(needed)
     }
 
     /// The channels by name, for a message.
@@ -296,14 +304,38 @@ fn check_stages(phase: &Phase) -> Result<(), String> {
     if rate.is_some() {
         return Err("stages: they set the load, so rate_per_sec must be absent".to_owned());
     }
-    let most = ramp.segments.iter().map(|segment| segment.to).fold(0.0, f64::max);
     let has_load =
         ramp.segments.iter().any(|segment| segment.secs > 0.0 && segment.from.max(segment.to) > 0.0);
     if !has_load {
-        return Err("stages: one of them must have more than 0".to_owned());
+        return Err("stages: one of them must last, and have clients or a rate of more than 0".to_owned());
     }
-    if ramp.quantity == Quantity::Clients && most > f64::from(clients) {
-        return Err(format!("stages: at most the {clients} `clients` of the step"));
+    let too_many = ramp.segments.iter().position(|segment| segment.to > f64::from(clients));
+    if let Some(number) = too_many.filter(|_| ramp.quantity == Quantity::Clients) {
+        return Err(format!("stages[{number}].clients: at most the {clients} `clients` of the step"));
+    }
+    Ok(())
+}
+
+/// Emails about missed messages come so late that a short phase would measure none.
+fn check_missed_mail(phase: &Phase) -> Result<(), String> {
+    let plan = match &phase.step {
+        Step::Send(step) => step.background.as_ref(),
+        Step::Mixed(step) => step.background.as_ref(),
+        Step::Fanout(_)
+        | Step::Fetch(_)
+        | Step::Get(_)
+        | Step::Idle(_)
+        | Step::Crowd(_)
+        | Step::Register(_)
+        | Step::Edit(_)
+        | Step::Start(_) => None,
+    };
+    let least = crate::units::as_float(MISSED_MAIL_SECS + MISSED_MAIL_LAST_SECS);
+    let secs = phase.measured_secs();
+    if matches!(plan, Some(BackgroundPlan::MissedMail { .. })) && secs <= least {
+        return Err(format!(
+            "secs is {secs}, and must be more than {least} with `missed_mail`: an email comes {MISSED_MAIL_SECS} s after its message"
+        ));
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use crate::error::LoadError;
 use crate::expect::Expect;
 use crate::text::without_mark;
-pub use check::SECS_MAX;
+pub use check::{CLIENTS_MAX, SECS_MAX};
 use included::INCLUDED;
 use stages::{Ramp, StagePlan};
 pub use steps::{
@@ -159,6 +159,16 @@ impl Scenario {
         let scenario = parsed.map_err(|error| steps::located(&error))?;
         scenario.check()?;
         Ok(scenario)
+    }
+
+    /// Gives every phase with a duration another one, and checks the bounds again. Returns the phases that have stages, which
+    /// keep their own seconds.
+    pub fn set_secs(&mut self, secs: f64) -> Result<Vec<&str>, String> {
+        let timed = self.phases.iter_mut().filter(|phase| phase.stages.is_empty());
+        timed.for_each(|phase| phase.secs = secs);
+        self.check()?;
+        let staged = self.phases.iter().filter(|phase| !phase.stages.is_empty());
+        Ok(staged.map(|phase| phase.name.as_str()).collect())
     }
 
     /// Whether every phase starts its own server.

@@ -59,9 +59,11 @@ impl Ramp {
                     ));
                 }
             };
-            let bad_secs = !(0.0..=3_600.0).contains(&stage.secs);
-            if bad_secs || !(0.0..=1_000_000.0).contains(&to) {
-                return Err(format!("stages[{number}]: secs go from 0 to 3,600, a rate to 1,000,000"));
+            if !(0.0..=3_600.0).contains(&stage.secs) {
+                return Err(format!("stages[{number}].secs is {}, and goes from 0 to 3,600", stage.secs));
+            }
+            if !(0.0..=1_000_000.0).contains(&to) {
+                return Err(format!("stages[{number}].rate_per_sec is {to}, and goes from 0 to 1,000,000"));
             }
             segments.push(Segment { starts, secs: stage.secs, from, to, before });
             before += f64::midpoint(from, to) * stage.secs;
@@ -127,7 +129,9 @@ mod tests {
         let clients = StagePlan { secs: 1.0, clients: Some(1), rate_per_sec: None };
         let rate = StagePlan { secs: 1.0, clients: None, rate_per_sec: Some(1.0) };
         assert!(Ramp::new(&[clients, rate]).unwrap_err().contains("stages[1]"));
-        assert!(Ramp::new(&[StagePlan { secs: -1.0, ..rate }]).unwrap_err().contains("stages[0]"));
+        assert!(Ramp::new(&[StagePlan { secs: -1.0, ..rate }]).unwrap_err().contains("stages[0].secs is -1"));
+        let endless = StagePlan { rate_per_sec: Some(1e9), ..rate };
+        assert!(Ramp::new(&[rate, endless]).unwrap_err().contains("stages[1].rate_per_sec"));
         assert_eq!(Ramp::new(&[]), Ok(None));
     }
 }

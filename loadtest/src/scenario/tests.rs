@@ -203,7 +203,10 @@ fn scenario_that_sends_nothing_is_refused() {
         [serde_json::json!([{"secs": 1, "rate_per_sec": 0}]), serde_json::json!([{"secs": 1, "clients": 0}])]
     {
         let error = with(1, phase(1, unloaded)).unwrap_err();
-        assert_eq!(error, "phase p: stages: one of them must have more than 0");
+        assert_eq!(
+            error,
+            "phase p: stages: one of them must last, and have clients or a rate of more than 0"
+        );
     }
 }
 
@@ -256,6 +259,44 @@ fn topics_move_to_another_channel() {
     place["to"] = place["channel"].clone();
     let error = Scenario::parse(&value.to_string()).unwrap_err();
     assert!(error.contains("name another channel"), "{error}");
+}
+
+#[test]
+fn mistakes_in_stages_and_users_name_their_own_field() {
+    let parse = |users: u32, stages: serde_json::Value| {
+        let phase = serde_json::json!({"name": "a", "stages": stages, "step": {
+            "do": "get", "clients": 2, "path": "/users/me"
+        }});
+        let text = serde_json::json!({"name": "x", "about": "x", "users": users, "phases": [phase]});
+        Scenario::parse(&text.to_string()).map(|_| ()).unwrap_err()
+    };
+    let good = serde_json::json!({"secs": 1, "clients": 1});
+    let error = parse(0, serde_json::json!([good]));
+    assert_eq!(error, "phase a: users must be more than 0: get needs the scenario's `users`");
+    for (stage, wanted) in [
+        (serde_json::json!({"secs": -1, "clients": 1}), "stages[1].secs is -1, and goes from 0 to 3,600"),
+        (
+            serde_json::json!({"secs": 1, "clients": 3}),
+            "stages[1].clients: at most the 2 `clients` of the step",
+        ),
+    ] {
+        assert_eq!(parse(2, serde_json::json!([good, stage])), format!("phase a: {wanted}"));
+    }
+    let error = parse(2, serde_json::json!([{"secs": -1, "clients": 1}]));
+    assert_eq!(error, "phase a: stages[0].secs is -1, and goes from 0 to 3,600");
+}
+
+#[test]
+fn phases_with_emails_last_long_enough_for_one() {
+    let mut value: serde_json::Value =
+        serde_json::from_str(INCLUDED.iter().find(|(name, _)| *name == "missed_mail").unwrap().1).unwrap();
+    let mut parse = |secs: f64| {
+        value["phases"][1]["secs"] = secs.into();
+        Scenario::parse(&value.to_string()).map(|_| ())
+    };
+    let error = parse(140.0).unwrap_err();
+    assert!(error.starts_with("phase with e-mails: secs is 140, and must be more than 140"), "{error}");
+    assert_eq!(parse(141.0), Ok(()));
 }
 
 #[test]

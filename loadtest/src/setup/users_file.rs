@@ -1,6 +1,6 @@
 //! Accounts given by a file, for servers without the development endpoints: JSON or CSV of email address and API key.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -41,16 +41,22 @@ pub fn read(path: &Path) -> Result<Vec<Given>, LoadError> {
     if users.is_empty() || users.len() > USERS_MAX {
         return Err(failed(format!("{} users; it must have 1 to {USERS_MAX}", users.len())));
     }
-    if let Some(again) = find_repeated(&users) {
-        return Err(failed(format!("{again} is there twice")));
+    match find_repeated(&users) {
+        Some(reason) => Err(failed(reason)),
+        None => Ok(users),
     }
-    Ok(users)
 }
 
-/// The email address of an account that is listed again, in whatever case.
-fn find_repeated(users: &[Given]) -> Option<&str> {
-    let mut known = HashSet::new();
-    users.iter().map(|user| user.email.as_str()).find(|email| !known.insert(email.to_lowercase()))
+/// Why an account is there twice, if one is: by its email address, in whatever case, or by its key.
+fn find_repeated(users: &[Given]) -> Option<String> {
+    let (mut emails, mut keys) = (HashSet::new(), HashMap::new());
+    users.iter().find_map(|Given { email, api_key, .. }| {
+        if !emails.insert(email.to_lowercase()) {
+            return Some(format!("{email} is there twice"));
+        }
+        let first = keys.insert(api_key.as_str(), email)?;
+        Some(format!("{first} and {email} have the same key, so they are one account"))
+    })
 }
 
 fn parse_json(text: &str) -> Result<Vec<Given>, String> {
@@ -143,6 +149,12 @@ mod tests {
         assert!(read(&path).unwrap_err().to_string().contains("users.csv: this is a zuliprc"));
         std::fs::write(&path, "email,api_key\n").unwrap();
         assert!(read(&path).unwrap_err().to_string().contains("users.csv: 0 users"));
+        std::fs::write(&path, r#"[{"email":"a@x","api_key":"k1"},{"email":"b@x","api_key":"k1"}]"#).unwrap();
+        let error = read(&path).unwrap_err().to_string();
+        assert!(
+            error.ends_with("users.csv: a@x and b@x have the same key, so they are one account"),
+            "{error}"
+        );
         std::fs::write(&path, "email,api_key\na@x,k1\nb@x,k2\nA@x,k1\n").unwrap();
         assert!(read(&path).unwrap_err().to_string().contains("users.csv: A@x is there twice"));
     }
