@@ -10,6 +10,7 @@ pub const INCLUDED: &[(&str, &str)] = &[
     ("users_me", include_str!("../../scenarios/users_me.json")),
     ("search", include_str!("../../scenarios/search.json")),
     ("fanout", include_str!("../../scenarios/fanout.json")),
+    ("fanout_batched", include_str!("../../scenarios/fanout_batched.json")),
     ("idle", include_str!("../../scenarios/idle.json")),
     ("mixed", include_str!("../../scenarios/mixed.json")),
     ("move", include_str!("../../scenarios/move.json")),
