@@ -318,21 +318,9 @@ fn check_stages(phase: &Phase) -> Result<(), String> {
 
 /// Emails about missed messages come so late that a short phase would measure none.
 fn check_missed_mail(phase: &Phase) -> Result<(), String> {
-    let plan = match &phase.step {
-        Step::Send(step) => step.background.as_ref(),
-        Step::Mixed(step) => step.background.as_ref(),
-        Step::Fanout(_)
-        | Step::Fetch(_)
-        | Step::Get(_)
-        | Step::Idle(_)
-        | Step::Crowd(_)
-        | Step::Register(_)
-        | Step::Edit(_)
-        | Step::Start(_) => None,
-    };
     let least = crate::units::as_float(MISSED_MAIL_SECS + MISSED_MAIL_LAST_SECS);
     let secs = phase.measured_secs();
-    if matches!(plan, Some(BackgroundPlan::MissedMail { .. })) && secs <= least {
+    if matches!(phase.step.background(), Some(BackgroundPlan::MissedMail { .. })) && secs <= least {
         return Err(format!(
             "secs is {secs}, and must be more than {least} with `missed_mail`: an email comes {MISSED_MAIL_SECS} s after its message"
         ));

@@ -321,9 +321,9 @@ impl Step {
         counts.into_iter().map(u64::from).sum()
     }
 
-    /// Users that log in with their passwords in its background.
-    pub fn logins(&self) -> u32 {
-        let background = match self {
+    /// What happens in its background.
+    pub fn background(&self) -> Option<&BackgroundPlan> {
+        match self {
             Step::Send(step) => step.background.as_ref(),
             Step::Mixed(step) => step.background.as_ref(),
             Step::Fanout(_)
@@ -334,8 +334,12 @@ impl Step {
             | Step::Register(_)
             | Step::Edit(_)
             | Step::Start(_) => None,
-        };
-        match background {
+        }
+    }
+
+    /// Users that log in with their passwords in its background.
+    pub fn logins(&self) -> u32 {
+        match self.background() {
             Some(BackgroundPlan::Login { concurrent, per_sec: _ }) => *concurrent,
             Some(
                 BackgroundPlan::Move { .. }
