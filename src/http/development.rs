@@ -57,11 +57,7 @@ impl<'a> WatchedCall<'a> {
                 Some(ApiError::rate_limited(*retry_after).into_response())
             }
             FaultKind::Delay { delay_ms } => {
-                // A stop does not wait for it.
-                tokio::select! {
-                    () = tokio::time::sleep(Duration::from_millis(*delay_ms)) => {}
-                    () = self.app.stopping().wait() => {}
-                }
+                Box::pin(delay(self.app, Duration::from_millis(*delay_ms))).await;
                 None
             }
             FaultKind::Disconnect => {
@@ -106,6 +102,14 @@ impl<'a> WatchedCall<'a> {
         self.record.status = (!is_lost).then(|| response.status().as_u16());
         self.tools.calls.add(self.record);
         response
+    }
+}
+
+/// Waits as a fault asks for. A stop of the server does not wait for it.
+async fn delay(app: &App, time: Duration) {
+    tokio::select! {
+        () = tokio::time::sleep(time) => {}
+        () = app.stopping().wait() => {}
     }
 }
 
