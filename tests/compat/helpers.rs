@@ -36,7 +36,7 @@ fn pytest_plugin() {
         pytest.current_dir(folder("pytest_millstream"));
         pytest
     };
-    check(runner, "10 passed");
+    check(runner, "11 passed");
 }
 
 #[test]
