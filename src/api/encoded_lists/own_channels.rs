@@ -3,7 +3,7 @@
 
 use super::channels::{ChannelTable, EncodedChannels};
 use super::version::{UncachedBytes, Version};
-use crate::api::subscriptions::subscribers::IncludeSubscribers;
+use crate::api::subscriptions::include_subscribers::IncludeSubscribers;
 use crate::http::Envelope;
 use bytes::Bytes;
 use model::{Directory, UserId};

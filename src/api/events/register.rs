@@ -21,7 +21,7 @@ mod tests;
 mod texts;
 pub mod web_page;
 
-use crate::api::subscriptions::subscribers::IncludeSubscribers;
+use crate::api::subscriptions::include_subscribers::IncludeSubscribers;
 use crate::api::wire::realm::ServerFacts;
 use crate::http::admission::Admission;
 use crate::http::{

@@ -1,6 +1,7 @@
 //! `GET /users/me/subscriptions`: the requester's subscriptions (docs/api/subscriptions.md#list-subscriptions).
 
-use super::subscribers::{IncludeSubscribers, SubscriberSource};
+use super::include_subscribers::IncludeSubscribers;
+use super::subscribers::SubscriberSource;
 use crate::api::wire::channel::subscription;
 use crate::api::wire::list::reply_list;
 use crate::http::{Caller, HandlerResult, Params};

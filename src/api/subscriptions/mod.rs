@@ -2,6 +2,7 @@
 
 pub mod add;
 pub mod adding;
+pub mod include_subscribers;
 pub mod list;
 pub mod principals;
 pub mod properties;

@@ -1,34 +1,15 @@
 //! Lists of subscribers in lists of channels: all, some for large channels, or none.
 
+use super::include_subscribers::IncludeSubscribers;
 use crate::api::encoded_lists::ChannelSource;
 use crate::api::wire::channel::SubscriberLists;
 use crate::api::wire::json::{push_field, push_name, push_value};
-use crate::http::{ApiError, Envelope, Fields, FromFields};
+use crate::http::Envelope;
 use actors::RealmHandle;
 use model::event::ChannelSummary;
 use model::{ChannelId, Directory, User, UserId};
 use rules::permissions::channel::sees_subscribers_as;
 use std::sync::Arc;
-
-/// The parameter `include_subscribers`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum IncludeSubscribers {
-    #[default]
-    No,
-    All,
-    /// Of large channels only subscribers whom clients need at once.
-    Partial,
-}
-
-/// Absent for no lists. Error: not a boolean and not `partial`.
-impl FromFields for IncludeSubscribers {
-    fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        if matches!(fields.optional_str("include_subscribers"), Some("partial" | "\"partial\"")) {
-            return Ok(Self::Partial);
-        }
-        Ok(if fields.bool_or("include_subscribers", false)? { Self::All } else { Self::No })
-    }
-}
 
 /// Channels with fewer subscribers than this always have complete lists.
 const LARGE_CHANNEL_SUBSCRIBERS: u32 = 250;

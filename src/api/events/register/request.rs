@@ -2,7 +2,7 @@
 
 use super::fetch::Fetch;
 use crate::api::encoded_lists::EncodedLists;
-use crate::api::subscriptions::subscribers::IncludeSubscribers;
+use crate::api::subscriptions::include_subscribers::IncludeSubscribers;
 use crate::api::wire::realm::ServerFacts;
 use actors::queries::StateSnapshot;
 use actors::{RealmHandle, RegisteredQueue};

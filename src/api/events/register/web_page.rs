@@ -2,7 +2,7 @@
 
 use super::Register;
 use super::fetch::Fetch;
-use crate::api::subscriptions::subscribers::IncludeSubscribers;
+use crate::api::subscriptions::include_subscribers::IncludeSubscribers;
 use model::{ClientCapabilities, EventKinds, QueueOptions};
 
 /// Days of presence that the app shows.
