@@ -10,7 +10,7 @@ use crate::scenario::{CLIENTS_MAX, SECS_MAX};
 /// Load tests over HTTP for servers that speak the Zulip API: a development server on this machine, or with `--users` any other
 /// one.
 ///
-/// Exit code: 0 if all expectations were met, 1 if one was missed, 2 if the run failed.
+/// Exit code: 0 if all expectations were met, 1 if one was missed, 2 if the run failed or was interrupted.
 #[derive(Debug, Parser)]
 #[command(name = "loadtest", version)]
 pub struct Cli {
@@ -100,7 +100,7 @@ pub struct ReachArgs {
 /// Files for other programs.
 #[derive(Debug, Default, Args)]
 pub struct ExportArgs {
-    /// File for the figures as CSV, a line each.
+    /// File for the figures as CSV, a line each. An earlier one gets `previous-` before its name.
     #[arg(long)]
     pub csv: Option<PathBuf>,
     /// File for the figures in the text format of Prometheus.
@@ -162,7 +162,7 @@ pub struct OverlayArgs {
 #[derive(Debug, Args)]
 pub struct HistoryArgs {
     /// `results.json` of a run of `send`, `send_one`, `fanout`, `users_me`, `fetch_newest`, `idle` or `start`.
-    /// Without it, only the plot is drawn.
+    /// Without it, only the plot is drawn. An interrupted run is refused, and scenarios with failures are left out.
     #[arg(long, requires = "version")]
     pub results: Option<PathBuf>,
     /// The release or the change that was measured; without commas and quotes.
@@ -206,10 +206,11 @@ pub struct ServerArgs {
     /// URL of the server; must be a loopback address without `--allow-remote`.
     #[arg(long, default_value = "http://127.0.0.1:9991")]
     pub url: String,
-    /// Process id of the running server, to read its memory and CPU time.
+    /// Process id of the running server, to read its memory and CPU time. Those of a process that does not answer count as not
+    /// measured.
     #[arg(long, conflicts_with = "spawn", value_parser = parse_pid)]
     pub server_pid: Option<u32>,
-    /// Command that starts the server, run for every scenario; split at white space.
+    /// Command that starts the server, run for every scenario; split at white space. A wrapper must `exec` the server.
     /// For example 'millstream dev --data /tmp/load'.
     #[arg(long)]
     pub spawn: Option<String>,

@@ -10,14 +10,24 @@ use serde_json::Value;
 use crate::error::LoadError;
 use crate::http::{
     Connection, HttpError, Reply, Target, Template, basic_authorization, bodiless_request, encode_form,
-    parse_retry_after,
+    retry_after_secs,
 };
+use crate::output::note;
 use crate::rate_limit::RateLimitWaits;
+use crate::text::one_line;
 
 /// The status of a request above the rate limit.
 const TOO_MANY: u16 = 429;
 /// Characters of the name of a failure that is a sentence.
-const NAME_CHARS_MAX: usize = 100;
+pub const NAME_CHARS_MAX: usize = 100;
+/// Characters of a code or a message of the server in such a name.
+const WORDS_CHARS_MAX: usize = 60;
+/// Characters of a reply in an error.
+const REPLY_CHARS_MAX: usize = 300;
+
+/// How long a call outside of measured time waits for its reply, and after which time a line says that it waits.
+const REPLY_WAIT: Duration = Duration::from_secs(120);
+const REPLY_WAIT_SILENT: Duration = Duration::from_secs(5);
 
 /// Credentials of a user.
 #[derive(Debug, Clone)]
@@ -46,6 +56,8 @@ pub struct Api {
     waits: Option<RateLimitWaits>,
     /// How long the header of the last reply asks to wait.
     retry_after: Option<Duration>,
+    /// How long to wait for a reply; calls in measured time have bounds of their own.
+    reply_wait: Duration,
 }
 
 impl Api {
@@ -55,7 +67,8 @@ impl Api {
             .await
             .map_err(|source| LoadError::Http { call: format!("connect to {}", target.host), source })?;
         let (target, request) = (target.clone(), Vec::new());
-        Ok(Self { target, connection, request, waits: Some(RateLimitWaits::default()), retry_after: None })
+        let waits = Some(RateLimitWaits::default());
+        Ok(Self { target, connection, request, waits, retry_after: None, reply_wait: REPLY_WAIT })
     }
 
     /// For calls in measured time: a call above the rate limit fails at once.
@@ -159,7 +172,11 @@ impl Api {
     async fn exchange<T>(&mut self, call: &str, read: impl Fn(&Reply<'_>) -> T) -> Result<T, LoadError> {
         let begun = Instant::now();
         loop {
-            let exchanged = self.connection.exchange_rested(&self.request).await;
+            let exchange = self.connection.exchange_rested(&self.request);
+            let exchanged = match self.waits.is_some() {
+                true => within(self.reply_wait, call, exchange).await,
+                false => exchange.await,
+            };
             let reply = exchanged.map_err(|source| LoadError::Http { call: call.to_owned(), source })?;
             self.retry_after = reply.retry_after;
             let Some(waits) = self.waits.as_mut().filter(|_| reply.status == TOO_MANY) else {
@@ -214,6 +231,23 @@ impl Api {
     }
 }
 
+/// Awaits the reply of a call for so long, and says when that takes a while.
+async fn within<T>(
+    wait: Duration,
+    call: &str,
+    exchange: impl Future<Output = Result<T, HttpError>>,
+) -> Result<T, HttpError> {
+    let mut exchange = std::pin::pin!(exchange);
+    let silent = REPLY_WAIT_SILENT.min(wait);
+    if let Ok(exchanged) = tokio::time::timeout(silent, &mut exchange).await {
+        return exchanged;
+    }
+    let (waited, most) = (silent.as_secs_f64(), wait.as_secs_f64());
+    note(format!("{call}: no reply for {waited} s; waiting for up to {most} s"));
+    let exchanged = tokio::time::timeout(wait.saturating_sub(silent), exchange).await;
+    exchanged.unwrap_or(Err(HttpError::NoReply(wait)))
+}
+
 /// A call for messages, with the account that makes it.
 fn name_call(method: &str, path: &str, caller: Option<&Account>) -> String {
     match caller {
@@ -227,12 +261,12 @@ pub fn check_success(call: &str, status: u16, value: Value) -> Result<Value, Loa
     if status == 200 && value["result"] == "success" {
         return Ok(value);
     }
-    let retry_after = value["retry-after"].as_f64().and_then(parse_retry_after);
+    let retry_after = value["retry-after"].as_f64().and_then(retry_after_secs);
     Err(refused(call.to_owned(), status, &value.to_string(), retry_after))
 }
 
 fn refused(call: String, status: u16, body: &str, retry_after: Option<Duration>) -> LoadError {
-    let mut body: String = body.chars().take(300).collect();
+    let mut body = one_line(body, REPLY_CHARS_MAX);
     if matches!(status, 301 | 302 | 307 | 308) {
         body +=
             "; this is a redirect: give the address that it leads to, perhaps https:// instead of http://";
@@ -242,7 +276,8 @@ fn refused(call: String, status: u16, body: &str, retry_after: Option<Duration>)
 
 fn read_as<T: serde::de::DeserializeOwned>(call: &str, value: Value) -> Result<T, LoadError> {
     serde_json::from_value(value)
-        .map_err(|error| LoadError::Server(format!("{call}: malformed reply: {error}")))
+        .map_err(|error| one_line(&error.to_string(), REPLY_CHARS_MAX))
+        .map_err(|reason| LoadError::Server(format!("{call}: malformed reply: {reason}")))
 }
 
 /// Why a request has no successful reply.
@@ -274,16 +309,17 @@ impl Failure {
 
     fn of_body(status: u16, body: &[u8]) -> Self {
         let refusal = serde_json::from_slice::<Refusal>(body).unwrap_or_default();
-        let name = match (refusal.code, refusal.msg) {
+        let words = |text: Option<String>| text.map(|text| one_line(&text, WORDS_CHARS_MAX));
+        let name = match (words(refusal.code), words(refusal.msg)) {
             (Some(code), Some(msg)) if code == "BAD_REQUEST" => {
-                format!("{status} {code} {}", msg.chars().take(60).collect::<String>())
+                format!("{status} {code} {msg}")
             }
             (Some(code), _) => format!("{status} {code}"),
             (None, _) if status == 200 => "200 without success".to_owned(),
             (None, _) => format!("{status}"),
         };
         let wait = refusal.retry_after.filter(|_| status == TOO_MANY);
-        Self { name, retry_after: wait.and_then(parse_retry_after) }
+        Self { name, retry_after: wait.and_then(retry_after_secs) }
     }
 }
 
@@ -312,9 +348,10 @@ impl From<LoadError> for Failure {
                 Self { retry_after, ..Self::of_body(status, body.as_bytes()) }
             }
             LoadError::Http { call: _, source } => source.into(),
-            error @ (LoadError::Usage(_) | LoadError::File { .. } | LoadError::Server(_)) => {
-                error.to_string().chars().take(NAME_CHARS_MAX).collect::<String>().into()
-            }
+            error @ (LoadError::Usage(_)
+            | LoadError::File { .. }
+            | LoadError::Server(_)
+            | LoadError::Interrupted(_)) => one_line(&error.to_string(), NAME_CHARS_MAX).into(),
         }
     }
 }
@@ -336,6 +373,10 @@ mod tests {
         assert_eq!(name(400, bad), ("400 BAD_REQUEST Missing topic".to_owned(), None));
         let headed = Reply { status: 429, retry_after: Some(Duration::from_secs(2)), body: limited };
         assert_eq!(Failure::of(&headed).retry_after, headed.retry_after, "the header comes first");
+        let forged = br#"{"result":"error","msg":"x\n   met    p50_ms_max\u001b[2J","code":"BAD_REQUEST"}"#;
+        assert_eq!(name(400, forged).0, "400 BAD_REQUEST x    met    p50_ms_max\u{fffd}[2J");
+        let long = format!(r#"{{"code":"{}"}}"#, "A".repeat(1_000));
+        assert_eq!(name(400, long.as_bytes()).0.chars().count(), "400 ".len() + WORDS_CHARS_MAX + 1);
         assert_eq!(name(502, b"<html>").0, "502");
         assert_eq!(name(200, b"<html>").0, "200 without success");
     }
@@ -356,6 +397,22 @@ mod tests {
         );
         let mut api = Api::open(&target).await.unwrap();
         assert_eq!(api.get_ok(path, Some(&account)).await.unwrap()["user_id"], 7);
+    }
+
+    #[tokio::test]
+    async fn server_that_accepts_and_does_not_answer_ends_the_preparation() {
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", silent.local_addr().unwrap());
+        let mut api = Api::open(&Arc::new(Target::local(&url).unwrap())).await.unwrap();
+        api.reply_wait = Duration::from_millis(20);
+        let error = api.get_ok("/api/v1/server_settings", None).await.unwrap_err();
+        assert_eq!(error.to_string(), "GET /api/v1/server_settings: no reply within 0.02 s");
+    }
+
+    #[test]
+    fn reply_that_is_no_json_is_quoted_in_one_line() {
+        let error = refused("GET /x".to_owned(), 502, "\u{1f}\u{8b}\u{8}\n<html>", None).to_string();
+        assert_eq!(error, "GET /x: the server answered 502: \u{fffd}\u{fffd}\u{fffd} <html>");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::cli::{CompareArgs, OverlayArgs};
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
+use crate::interrupt::Interrupt;
 use crate::outcome::{RunResult, ScenarioResult};
 use crate::output::{note, print};
 use crate::process::parse_pid;
@@ -28,12 +29,51 @@ struct Side {
 }
 
 /// Runs scenarios on all servers and prints them side by side; `false` if a scenario could not be run on one of them.
-pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
-    let mut sides = sides(&args)?;
+pub async fn compare(args: CompareArgs, interrupt: &Interrupt) -> Result<bool, LoadError> {
+    let mut sides = sides(&args, interrupt)?;
     let mut scenarios = load_scenarios(&args.scenarios, args.secs)?;
+    if args.no_baseline {
+        scenarios.iter_mut().for_each(Scenario::drop_baselines);
+    }
     prepare_files(&sides, &args)?;
+    tokio::select! {
+        biased;
+        signal = interrupt.first() => return Err(LoadError::Interrupted(signal.to_owned())),
+        () = limit_users(&mut sides, &mut scenarios) => {}
+    }
+    if let Some(warning) = sides.first().and_then(|side| machine::busy_before(&side.run.machine)) {
+        note(format!("warning: {warning}"));
+    }
+    let names: Vec<String> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+    sides.iter_mut().for_each(|side| side.run.not_run.clone_from(&names));
+    let mut failures = Vec::new();
+    for scenario in &scenarios {
+        let interrupted = run_on_all(&mut sides, scenario, &mut failures).await;
+        let runs: Vec<RunResult> = sides.iter().map(|side| side.run.clone()).collect();
+        let mut measured = sides.iter().filter(|side| side.run.is_reported());
+        measured.try_for_each(|side| report::write(&side.run, &side.out))?;
+        write(&runs, &args.out)?;
+        report::write_exports(&runs, args.export.csv.as_deref(), args.export.prometheus.as_deref())?;
+        print(report::overlay::render_text(&runs, &scenario.name));
+        if let Some(error) = interrupted {
+            let warnings = |run: &RunResult| report::table::run_warnings(run).into_iter();
+            for (side, warning) in
+                sides.iter().flat_map(|side| warnings(&side.run).map(move |one| (side, one)))
+            {
+                print(format!("{}: {warning}", side.run.server));
+            }
+            return Err(error);
+        }
+    }
+    failures.iter().for_each(print);
+    print(format!("written: {}", args.out.join(PAGE).display()));
+    Ok(failures.is_empty())
+}
+
+/// Leaves out accounts that cannot be used, and lowers the number of users to that of the shortest users file.
+async fn limit_users(sides: &mut [Side], scenarios: &mut [Scenario]) {
     let most = scenarios.iter().map(|scenario| scenario.users).max().unwrap_or(0);
-    for side in &mut sides {
+    for side in &mut *sides {
         // A server that cannot be asked fails when its first scenario runs, and the others go on.
         if let Err(error) = side.session.keep_usable(most as usize).await {
             note(format!("warning: {}: {error}", side.run.server));
@@ -43,27 +83,33 @@ pub async fn compare(args: CompareArgs) -> Result<bool, LoadError> {
     if let Some(fewest) = fewest.and_then(|fewest| u32::try_from(fewest).ok()) {
         scenarios.iter_mut().for_each(|scenario| scenario.limit_users(fewest));
     }
-    if let Some(warning) = sides.first().and_then(|side| machine::busy_before(&side.run.machine)) {
-        note(format!("warning: {warning}"));
-    }
-    let mut failures = Vec::new();
-    for scenario in &scenarios {
-        for side in &mut sides {
-            let server = side.run.server.clone();
-            note(format!("{} on {server}: {}", scenario.name, scenario.about));
-            if let Err(error) = side.run_scenario(scenario).await {
+}
+
+/// Runs a scenario on one server after the other. Returns the error that ends the comparison, which only a signal is.
+async fn run_on_all(
+    sides: &mut [Side],
+    scenario: &Scenario,
+    failures: &mut Vec<String>,
+) -> Option<LoadError> {
+    let mut interrupted = None;
+    for side in &mut *sides {
+        let server = side.run.server.clone();
+        note(format!("{} on {server}: {}", scenario.name, scenario.about));
+        match side.run_scenario(scenario).await {
+            Ok(()) => {}
+            Err(error @ LoadError::Interrupted(_)) => {
+                interrupted = Some(error);
+                break;
+            }
+            Err(error) => {
                 failures.push(format!("{} on {server} failed: {error}", scenario.name));
                 side.keep_failure(scenario, &error);
             }
         }
-        let runs: Vec<RunResult> = sides.iter().map(|side| side.run.clone()).collect();
-        write(&runs, &args.out)?;
-        report::write_exports(&runs, args.export.csv.as_deref(), args.export.prometheus.as_deref())?;
-        print(report::overlay::render_text(&runs, &scenario.name));
     }
-    failures.iter().for_each(print);
-    print(format!("written: {}", args.out.join(PAGE).display()));
-    Ok(failures.is_empty())
+    // The comparison lacks what was not run on any of the servers.
+    sides.iter_mut().for_each(|side| side.run.end_scenario(interrupted.as_ref()));
+    interrupted
 }
 
 /// Makes the folders, checks that all files can be written, and renames those of an earlier comparison.
@@ -113,8 +159,8 @@ impl Side {
     async fn run_scenario(&mut self, scenario: &Scenario) -> Result<(), LoadError> {
         let ScenarioRun { result, version, failure } = self.session.run_scenario(scenario).await?;
         self.run.machine.server_version = version;
+        self.run.not_run.retain(|name| *name != scenario.name);
         self.run.scenarios.push(result);
-        report::write(&self.run, &self.out)?;
         failure.map_or(Ok(()), Err)
     }
 
@@ -123,6 +169,7 @@ impl Side {
         if self.run.scenarios.iter().any(|result| result.name == scenario.name) {
             return;
         }
+        self.run.not_run.retain(|name| *name != scenario.name);
         self.run.scenarios.push(ScenarioResult {
             name: scenario.name.clone(),
             about: scenario.about.clone(),
@@ -138,7 +185,7 @@ fn write(runs: &[RunResult], out: &Path) -> Result<(), LoadError> {
 }
 
 /// The servers of the command line, with what belongs to each.
-fn sides(args: &CompareArgs) -> Result<Vec<Side>, LoadError> {
+fn sides(args: &CompareArgs, interrupt: &Interrupt) -> Result<Vec<Side>, LoadError> {
     let urls = args.servers.iter().map(|(_, url)| url.as_str());
     let policy = TargetPolicy::new(urls, args.reach.allow_remote, args.reach.ca.as_deref())?;
     let users = Named::new("--users", args, &args.users)?;
@@ -163,6 +210,7 @@ fn sides(args: &CompareArgs) -> Result<Vec<Side>, LoadError> {
             log: out.join("server.log"),
             judges: false,
             baselines: !args.no_baseline,
+            interrupt: interrupt.clone(),
         };
         sides.push(Side { session, run: new_run(name, url), out });
     }

@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use crate::client::Api;
 use crate::error::LoadError;
+use crate::text::one_line;
 
 /// The trees are written after the journal; the counters are read once they have not changed for this long.
 const STILL: Duration = Duration::from_millis(700);
+/// Characters of the names of the counters that a server has, in an error.
+const KNOWN_CHARS_MAX: usize = 10_000;
 const STILL_WAIT: Duration = Duration::from_secs(30);
 
 /// Reads the named counters once they stop changing. If the server lacks one of them, the error lists
@@ -33,7 +36,8 @@ async fn read(api: &mut Api, names: &[String]) -> Result<BTreeMap<String, f64>, 
     for name in names {
         let Some(value) = all.get(name) else {
             let known: Vec<&str> = all.keys().map(String::as_str).collect();
-            return Err(LoadError::Server(format!("/metrics has no {name}; it has {}", known.join(", "))));
+            let known = one_line(&known.join(", "), KNOWN_CHARS_MAX);
+            return Err(LoadError::Server(format!("/metrics has no {name}; it has {known}")));
         };
         found.insert(name.clone(), *value);
     }

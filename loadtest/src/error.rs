@@ -24,9 +24,24 @@ pub enum LoadError {
     /// The server under test or the bare server did not start or stop as required.
     #[error("{0}")]
     Server(String),
+    /// A signal ended the run; its name, and where the run was.
+    #[error("interrupted by {0}")]
+    Interrupted(String),
 }
 
 impl LoadError {
+    /// Adds the scenario that it ended.
+    pub fn of_scenario(self, name: &str) -> Self {
+        match self {
+            interrupted @ LoadError::Interrupted(_) => interrupted,
+            error @ (LoadError::Usage(_)
+            | LoadError::File { .. }
+            | LoadError::Http { .. }
+            | LoadError::Refused { .. }
+            | LoadError::Server(_)) => LoadError::Server(format!("{name}: {error}")),
+        }
+    }
+
     /// Adds the file to an I/O error.
     pub fn file(path: &std::path::Path, source: std::io::Error) -> Self {
         LoadError::File { path: path.display().to_string(), source }

@@ -10,6 +10,7 @@ use base64::Engine;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use crate::client::Api;
 use crate::http::Target;
 
 /// Faults of the fake server, each at every n-th message; 0 for never.
@@ -32,6 +33,10 @@ pub struct Faults {
     pub limit_profiles: u64,
     /// Refuses this many sends after the first ten, and asks to wait for 20 ms.
     pub limit_sends: u64,
+    /// Refuses this many polls, and asks to wait for four seconds.
+    pub limit_polls: u64,
+    /// Swaps the events of every answer with several, so that the last one comes first.
+    pub reverse_events: bool,
     /// Answers 500 to this many sends after the first ten.
     pub break_sends: u64,
     /// Answers this many messages, and none after them; 0 for all.
@@ -50,6 +55,7 @@ struct World {
     ended_queues: u64,
     sends: u64,
     profiles: u64,
+    polls: u64,
 }
 
 struct Fake {
@@ -73,10 +79,10 @@ fn bad(status: u16, code: &str) -> HttpResponse {
 }
 
 /// A refusal that asks to wait, in its header. The body says something else, which does not count.
-fn limited() -> HttpResponse {
+fn limited(secs: &str) -> HttpResponse {
     let msg = "API usage exceeded rate limit";
     let body = json!({"result": "error", "msg": msg, "code": "RATE_LIMIT_HIT", "retry-after": 86_400});
-    HttpResponse::TooManyRequests().insert_header(("Retry-After", "0.02")).json(body)
+    HttpResponse::TooManyRequests().insert_header(("Retry-After", secs)).json(body)
 }
 
 /// Email address and API key.
@@ -160,7 +166,7 @@ fn accept(fake: &Fake, form: &Fields) -> Option<HttpResponse> {
     world.sends += 1;
     let after = world.sends.saturating_sub(10);
     if (1..=fake.faults.limit_sends).contains(&after) {
-        return Some(limited());
+        return Some(limited("0.02"));
     }
     if (1..=fake.faults.break_sends).contains(&after) {
         return Some(bad(500, "INTERNAL"));
@@ -237,14 +243,24 @@ async fn register(fake: Shared, request: HttpRequest) -> HttpResponse {
 async fn poll(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
     let last: i64 = query["last_event_id"].parse().unwrap();
     let mut changed = fake.changed.subscribe();
+    {
+        let mut world = fake.world.lock().unwrap();
+        world.polls += 1;
+        if world.polls <= fake.faults.limit_polls {
+            return limited("4");
+        }
+    }
     loop {
         {
             let world = fake.world.lock().unwrap();
             let Some((_, events)) = world.queues.get(&query["queue_id"]) else {
                 return bad(400, "BAD_EVENT_QUEUE_ID");
             };
-            let fresh: Vec<&Value> =
+            let mut fresh: Vec<&Value> =
                 events.iter().filter(|event| event["id"].as_i64() > Some(last)).collect();
+            if fake.faults.reverse_events {
+                fresh.reverse();
+            }
             if !fresh.is_empty() {
                 return good(json!({ "events": fresh }));
             }
@@ -284,7 +300,10 @@ async fn delete_topic(fake: Shared, path: web::Path<u64>) -> HttpResponse {
 async fn metrics(fake: Shared) -> HttpResponse {
     let world = fake.world.lock().unwrap();
     let (frames, ended) = (world.messages.len(), world.ended_queues);
-    HttpResponse::Ok().body(format!("# TYPE x counter\nframes_total {frames}\nended_queues_total {ended}\n"))
+    let queues = world.queues.len();
+    HttpResponse::Ok().body(format!(
+        "# TYPE x counter\nframes_total {frames}\nended_queues_total {ended}\nqueues {queues}\n"
+    ))
 }
 
 /// The profile of the caller, whose address says whether it is a guest, or an account that is refused.
@@ -295,7 +314,7 @@ async fn own_profile(fake: Shared, request: HttpRequest) -> HttpResponse {
         world.profiles
     };
     if asked <= fake.faults.limit_profiles {
-        return limited();
+        return limited("0.02");
     }
     let email = credentials(&request).0;
     if email.starts_with("webhook-bot") {
@@ -330,6 +349,12 @@ pub fn users_csv(count: u64) -> String {
 
 async fn settings() -> HttpResponse {
     good(json!({"zulip_version": "12.0"}))
+}
+
+/// Waits until a fake server has an event queue.
+pub async fn wait_for_queue(target: &Arc<Target>) {
+    let mut api = Api::open(target).await.unwrap();
+    while api.get_text("/metrics").await.unwrap().contains("\nqueues 0\n") {}
 }
 
 /// Starts a fake server in a thread of its own; it lives as long as the test process.

@@ -1,5 +1,6 @@
 //! `loadtest`: load tests over HTTP. It uses the API only and no code of the server, so it measures what clients get.
 
+mod attribution;
 mod baseline;
 mod cli;
 mod client;
@@ -12,6 +13,7 @@ mod expect;
 mod fake;
 mod history;
 mod http;
+mod interrupt;
 mod machine;
 mod organizations;
 mod outcome;
@@ -36,10 +38,10 @@ use std::process::ExitCode;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 use clap::Parser;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::{Cli, Command};
 use crate::error::LoadError;
+use crate::interrupt::{Interrupt, Interrupter};
 use crate::output::note;
 
 fn main() -> ExitCode {
@@ -73,47 +75,28 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
         .build()
         .map_err(|error| LoadError::Server(format!("no runtime: {error}")))?;
     runtime.block_on(async move {
+        let (interrupter, interrupt) = Interrupter::new();
+        tokio::spawn(interrupter.listen());
         tokio::select! {
-            met = measure(command) => met,
+            met = measure(command, &interrupt) => met,
             // Dropping the run stops the servers that it has started.
-            signal = interrupted() => Err(LoadError::Server(format!(
-                "interrupted by {signal}: the results have only the scenarios that were finished"
-            ))),
+            signal = interrupt.second() => Err(LoadError::Interrupted(format!("{signal} twice"))),
         }
     })
 }
 
 /// Runs a command that sends requests.
-async fn measure(command: Command) -> Result<bool, LoadError> {
+async fn measure(command: Command, interrupt: &Interrupt) -> Result<bool, LoadError> {
     match command {
-        Command::Run(args) => runner::run(args).await,
-        Command::Compare(args) => compare::compare(args).await,
-        Command::Baseline(args) => runner::baseline(args).await.map(|()| true),
-        Command::Start(args) => runner::start(args).await,
+        Command::Run(args) => runner::run(args, interrupt).await,
+        Command::Compare(args) => compare::compare(args, interrupt).await,
+        Command::Start(args) => runner::start(args, interrupt).await,
+        Command::Baseline(args) => tokio::select! {
+            done = runner::baseline(args) => done.map(|()| true),
+            signal = interrupt.first() => Err(LoadError::Interrupted(signal.to_owned())),
+        },
         Command::BareServer { .. } | Command::Scenarios | Command::Overlay(_) | Command::History(_) => {
             Ok(true)
         }
-    }
-}
-
-/// Waits for a signal to end, and returns its name; for ever where signals cannot be received.
-async fn interrupted() -> &'static str {
-    let received = |kind| async move {
-        match signal(kind) {
-            Ok(mut signals) => drop(signals.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    let hung_up = async {
-        // As `nohup` wants it.
-        if process::ignores_hangup() {
-            std::future::pending::<()>().await;
-        }
-        received(SignalKind::hangup()).await;
-    };
-    tokio::select! {
-        () = received(SignalKind::interrupt()) => "SIGINT",
-        () = received(SignalKind::terminate()) => "SIGTERM",
-        () = hung_up => "SIGHUP",
     }
 }

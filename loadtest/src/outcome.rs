@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::error::LoadError;
+
 /// Version of the result file's schema.
 pub const FORMAT: u32 = 1;
 
@@ -21,6 +23,11 @@ pub struct RunResult {
     pub machine: Machine,
     /// The results of the scenarios, in the order they ran.
     pub scenarios: Vec<ScenarioResult>,
+    /// The names of those that were not run, or have not been yet.
+    pub not_run: Vec<String>,
+    /// The signal that ended the run, and where; absent if none did.
+    pub interrupted: Option<String>,
+    /// Whether every scenario was run to its end and met its expectations.
     pub met: bool,
 }
 
@@ -47,6 +54,8 @@ pub struct ScenarioResult {
     pub about: String,
     /// Whether sends are described as durable, and the server was started without syncing its writes.
     pub lacks_sync: bool,
+    /// Whether the server was started without a data folder, whatever is sent.
+    pub lacks_data: bool,
     /// Why the scenario ended early; absent if it did not.
     pub ended_early: Option<String>,
     pub phases: Vec<PhaseResult>,
@@ -72,10 +81,14 @@ pub struct PhaseResult {
     pub counters: BTreeMap<String, CounterChange>,
     /// Resource usage of the server, if its process is known.
     pub server: Option<ServerUse>,
+    /// Why there is none although a process was given.
+    pub server_unmeasured: Option<Unmeasured>,
     /// CPU time of this program per request, in µs; absent if no request was answered.
     pub client_cpu_us_per_request: Option<f64>,
     /// The bare server that the phase is compared with.
     pub baseline: Option<BaselineShare>,
+    /// CPU times of each stage, in the order of the operations' stages.
+    pub stages: Vec<StageUse>,
     /// Resident memory of the server over time: seconds since the start of the phase, and MB.
     pub memory: Vec<(f64, f64)>,
     /// Growth of that memory in the second half of the phase, in MB a minute.
@@ -84,16 +97,43 @@ pub struct PhaseResult {
     pub machine_use: Option<MachineUse>,
 }
 
+/// Why the process that was given for the server has no figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unmeasured {
+    /// It ended during the phase, or before.
+    Ended,
+    /// Another process answers the requests.
+    OtherProcess,
+}
+
 /// CPU time for each request of the bare server of the same run, and the ratio to it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BaselineShare {
-    /// `GET` or `POST`.
+    /// `GET`, `POST` or `held GET`.
     pub method: String,
+    /// Clients of the bare server; those of the phase, unless it has too many different numbers of them.
+    pub clients: u32,
     pub server_cpu_us_per_request: f64,
     pub client_cpu_us_per_request: f64,
-    /// CPU time of the server over that of the bare one; absent if its process is not known.
+    /// CPU time of the server over that of the bare one; absent if its process is not known, or if it also answers requests that
+    /// are not counted.
     pub cpu_ratio: Option<f64>,
+    /// Rate of the first operation over the bare server's; absent if a rate is set, or if the bare server has other clients.
+    pub rate_ratio: Option<f64>,
+}
+
+/// CPU times of a stage, for each request of any operation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StageUse {
+    /// In µs; absent if no request was answered, or if the server's process is not known.
+    pub server_cpu_us_per_request: Option<f64>,
+    /// In µs; absent if no request was answered.
+    pub client_cpu_us_per_request: Option<f64>,
+    /// The bare server with the clients of the stage.
+    pub baseline: Option<BaselineShare>,
 }
 
 /// The machine during a phase.
@@ -179,9 +219,11 @@ pub struct Delivery {
     /// Messages, by id or content, or event ids that some receiver got twice.
     #[serde(alias = "doubled_events")]
     pub duplicate_events: u64,
-    /// Messages received after a newer one of the same channel.
+    /// Events received after a later one, or messages after a newer one of the same channel.
     #[serde(alias = "disordered_events")]
     pub out_of_order_events: u64,
+    /// Acknowledged messages that a receiver could not fetch, because the server limited the rate of its polls until the end.
+    pub unfetched_events: u64,
     pub ended_receivers: u64,
 }
 
@@ -194,14 +236,14 @@ pub struct Idle {
     /// Growth of the server's resident memory per poll, in bytes; absent if it is less than a quarter of the bare server's, because
     /// the server had freed memory to use again.
     pub server_bytes_per_connection: Option<f64>,
-    /// Growth of the bare server's resident memory per poll in this run, in bytes.
-    pub bare_bytes_per_connection: f64,
+    /// Growth of the bare server's resident memory per poll in this run, in bytes; absent in a run without baselines.
+    pub bare_bytes_per_connection: Option<f64>,
     /// The growth per poll again, by the name of its expectation.
     pub bytes_per_poll: Option<f64>,
-    /// From sending one message until the last receiver has it; absent if none got it.
+    /// From sending one message until the last receiver has it; absent unless all got it.
     pub last_receipt_ms: Option<f64>,
-    /// From sending one message to the bare server until the last receiver has it, in milliseconds.
-    pub bare_last_receipt_ms: f64,
+    /// From sending one message to the bare server until the last receiver has it, in milliseconds; absent in a run without baselines.
+    pub bare_last_receipt_ms: Option<f64>,
 }
 
 /// The measurements of starts of the server.
@@ -211,8 +253,8 @@ pub struct Start {
     /// From exec to the first 200 of `GET /api/v1/server_settings`, per round.
     pub rounds_ms: Vec<f64>,
     pub start_ms: f64,
-    /// Resident memory at that time, median, in MB (1,000,000 bytes).
-    pub rss_mb: f64,
+    /// Resident memory at that time, median, in MB (1,000,000 bytes); absent if another process than the started one listens.
+    pub rss_mb: Option<f64>,
 }
 
 /// A counter of the server before and after a phase.
@@ -244,10 +286,9 @@ pub struct ServerUse {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Baselines {
-    /// Bare actix-web, GET of about 200 bytes of JSON.
-    pub web_get: Option<WebBaseline>,
-    /// Bare actix-web, POST of a form of about 300 bytes.
-    pub web_post: Option<WebBaseline>,
+    /// Bare actix-web: GET of about 200 bytes of JSON, POST of a form of about 300 bytes. (Earlier versions had one of each, `web_get`
+    /// and `web_post`.)
+    pub bare: Vec<WebBaseline>,
     /// Overwriting of 4 KiB and fdatasync. (Earlier versions appended, which takes longer, and called it `disk`.)
     pub overwrite: Option<DiskBaseline>,
 }
@@ -256,6 +297,8 @@ pub struct Baselines {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WebBaseline {
+    /// `GET` or `POST`.
+    pub method: String,
     pub clients: u32,
     pub rounds_per_sec: Vec<f64>,
     pub requests_per_sec: f64,
@@ -278,6 +321,8 @@ pub struct DiskBaseline {
     pub p50_ms: f64,
     /// The smallest median of a round.
     pub p50_ms_min: f64,
+    /// The fastest of all rounds; 0 in results of earlier versions.
+    pub least_ms: f64,
     /// Median over the rounds of each round's 99th percentile.
     pub p99_ms: f64,
 }
@@ -293,6 +338,34 @@ pub struct Verdict {
     /// The measured value; absent if it could not be measured.
     pub measured: Option<f64>,
     pub met: bool,
+}
+
+impl RunResult {
+    /// Notes how a scenario ended, and whether the expectations of the run so far are met.
+    pub fn end_scenario(&mut self, failure: Option<&LoadError>) {
+        if let Some(LoadError::Interrupted(place)) = failure {
+            self.interrupted = Some(place.clone());
+        }
+        self.judge();
+    }
+
+    /// Whether there is something to report: figures, or a signal that ended the run before there were any.
+    pub fn is_reported(&self) -> bool {
+        self.interrupted.is_some() || self.scenarios.iter().any(|scenario| !scenario.phases.is_empty())
+    }
+
+    /// Sets whether the expectations of the run are met: never as long as a scenario, or a part of one, was not run.
+    pub fn judge(&mut self) {
+        let is_whole = self.not_run.is_empty() && self.interrupted.is_none();
+        self.met = is_whole && self.scenarios.iter().all(ScenarioResult::is_met);
+    }
+}
+
+impl ScenarioResult {
+    /// Whether it was run to its end and met its expectations, if it has some.
+    pub fn is_met(&self) -> bool {
+        self.ended_early.is_none() && self.verdicts.iter().all(|verdict| verdict.met)
+    }
 }
 
 impl Operation {
@@ -323,36 +396,20 @@ impl Delivery {
         self.add_faults(other);
     }
 
+    /// Everything that was wrong.
+    pub fn faults(&self) -> u64 {
+        let events =
+            self.lost_events + self.duplicate_events + self.out_of_order_events + self.unfetched_events;
+        events + self.ended_receivers
+    }
+
     /// Adds the faults that further receivers, or those of another run, found.
     pub fn add_faults(&mut self, other: &Self) {
         self.lost_events += other.lost_events;
         self.duplicate_events += other.duplicate_events;
         self.out_of_order_events += other.out_of_order_events;
+        self.unfetched_events += other.unfetched_events;
         self.ended_receivers += other.ended_receivers;
-    }
-}
-
-impl Baselines {
-    /// The bare server whose requests are like those of a phase, with its method.
-    pub fn of(&self, phase: &PhaseResult) -> Option<(&'static str, &WebBaseline)> {
-        match phase.kind.as_str() {
-            "send" | "register" | "edit" => Some(("POST", self.web_post.as_ref()?)),
-            "fetch" | "get" | "fanout" | "mixed" => Some(("GET", self.web_get.as_ref()?)),
-            _ => None,
-        }
-    }
-
-    /// CPU times of the bare server for a phase, and the ratio to them.
-    pub fn share(&self, phase: &PhaseResult) -> Option<BaselineShare> {
-        let (method, web) = self.of(phase)?;
-        let bare = web.server_cpu_us_per_request;
-        let server = phase.server.and_then(|server| server.cpu_us_per_request);
-        Some(BaselineShare {
-            method: method.to_owned(),
-            server_cpu_us_per_request: bare,
-            client_cpu_us_per_request: web.client_cpu_us_per_request,
-            cpu_ratio: server.filter(|_| bare > 0.0).map(|server| server / bare),
-        })
     }
 }
 

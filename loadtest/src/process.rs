@@ -5,7 +5,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::time::{clock_getcpuclockid, clock_gettime};
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit};
 use tokio::process::{Child, Command};
 
 use crate::error::LoadError;
@@ -31,6 +31,25 @@ fn parse_resident(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes * 1024)
+}
+
+/// Whether a process has a TCP socket that accepts connections; `None` if its files cannot be read.
+pub fn listens(pid: u32) -> Option<bool> {
+    let tables = ["tcp", "tcp6"].map(|name| std::fs::read_to_string(format!("/proc/{pid}/net/{name}")));
+    let listening: Vec<String> = tables.iter().flatten().flat_map(|table| listening_sockets(table)).collect();
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let mut targets = files.flatten().filter_map(|file| std::fs::read_link(file.path()).ok());
+    Some(targets.any(|target| listening.iter().any(|socket| target.as_os_str() == socket.as_str())))
+}
+
+/// The sockets of a table of `/proc/PID/net` in the state LISTEN, as links to them are written.
+fn listening_sockets(table: &str) -> Vec<String> {
+    let socket = |line: &str| {
+        let mut fields = line.split_whitespace();
+        let inode = fields.nth(3).filter(|state| *state == "0A").and_then(|_| fields.nth(5))?;
+        Some(format!("socket:[{inode}]"))
+    };
+    table.lines().filter_map(socket).collect()
 }
 
 /// CPU time of a process so far, user and system, with that of threads that have ended. From the scheduler, in nanoseconds:
@@ -123,6 +142,8 @@ impl Spawned {
         let errors = output.try_clone().map_err(|source| LoadError::file(log, source))?;
         let mut prepared = Command::new(program);
         prepared.args(words).stdin(Stdio::null()).stdout(output).stderr(errors).kill_on_drop(true);
+        // In a group of its own, so that what a wrapper has started ends with it.
+        prepared.process_group(0);
         let started = Instant::now();
         let child =
             prepared.spawn().map_err(|error| LoadError::Usage(format!("cannot start {program}: {error}")))?;
@@ -141,7 +162,9 @@ impl Spawned {
         while self.started.elapsed() < READY_WAIT {
             match Connection::open(target).await {
                 Ok(mut connection) => {
-                    if connection.exchange(&request).await.is_ok_and(|reply| reply.status == 200) {
+                    let left = READY_WAIT.saturating_sub(self.started.elapsed());
+                    let exchanged = tokio::time::timeout(left, connection.exchange(&request)).await;
+                    if exchanged.is_ok_and(|reply| reply.is_ok_and(|reply| reply.status == 200)) {
                         return Ok(self.started.elapsed());
                     }
                 }
@@ -150,7 +173,11 @@ impl Spawned {
                     return Err(LoadError::Http { call: format!("connect to {}", target.host), source });
                 }
                 Err(
-                    HttpError::Io(_) | HttpError::Closed | HttpError::Malformed(_) | HttpError::TooLarge(_),
+                    HttpError::Io(_)
+                    | HttpError::Closed
+                    | HttpError::NoReply(_)
+                    | HttpError::Malformed(_)
+                    | HttpError::TooLarge(_),
                 ) => {}
             }
             if let Ok(Some(status)) = self.child.try_wait() {
@@ -172,13 +199,14 @@ impl Spawned {
         self.child.try_wait().ok().flatten()
     }
 
-    /// Sends SIGTERM to a process that has not ended; whether there was one.
+    /// Sends SIGTERM to a process that has not ended, and to those that it started; whether there was one.
     fn ask_to_end(&mut self) -> bool {
-        self.ended().is_none()
-            && i32::try_from(self.pid)
-                .ok()
-                .and_then(Pid::from_raw)
-                .is_some_and(|pid| kill_process(pid, Signal::TERM).is_ok())
+        self.ended().is_none() && self.signal(Signal::TERM)
+    }
+
+    fn signal(&self, signal: Signal) -> bool {
+        let group = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        group.is_some_and(|group| kill_process_group(group, signal).is_ok())
     }
 
     /// Asks it to end (SIGTERM) and waits; kills it on a timeout.
@@ -190,6 +218,7 @@ impl Spawned {
         if asked && tokio::time::timeout(STOP_WAIT, self.child.wait()).await.is_ok() {
             return Ok(());
         }
+        self.signal(Signal::KILL);
         self.child
             .kill()
             .await
@@ -236,6 +265,18 @@ mod tests {
     }
 
     #[test]
+    fn only_some_processes_listen() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        assert_eq!(listens(std::process::id()), Some(true));
+        drop(listener);
+        let mut other = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert_eq!(listens(other.id()), Some(false));
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert_eq!(listens(u32::MAX), None);
+    }
+
+    #[test]
     fn ignored_hangup_is_read() {
         assert!(is_hangup_ignored("Name:\tx\nSigIgn:\t0000000000001001\n"));
         assert!(!is_hangup_ignored("Name:\tx\nSigIgn:\t0000000000001000\n"));
@@ -270,6 +311,32 @@ mod tests {
         let error = spawned.wait_ready(&target, "/").await.unwrap_err();
         assert!(error.to_string().contains("ended before"), "{error}");
         assert!(Spawned::start("no-such-program-here", &folder.path().join("log")).is_err());
+    }
+
+    #[tokio::test]
+    async fn what_a_wrapper_has_started_is_stopped_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("wrapper");
+        let file = folder.path().join("pid");
+        std::fs::write(
+            &script,
+            format!("sleep 120 &\necho $! > {}.new\nmv {0}.new {0}\nwait\n", file.display()),
+        )
+        .unwrap();
+        let spawned =
+            Spawned::start(&format!("sh {}", script.display()), &folder.path().join("log")).unwrap();
+        while !file.exists() {
+            tokio::task::yield_now().await;
+        }
+        let started: u32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
+        assert!(resident_bytes(started).is_some());
+        spawned.stop().await.unwrap();
+        // Another process reaps it, if any does; what has ended has no memory.
+        let stopped = Instant::now();
+        while resident_bytes(started).is_some() {
+            assert!(stopped.elapsed() < Duration::from_secs(20), "process {started} goes on");
+            tokio::task::yield_now().await;
+        }
     }
 
     #[tokio::test]

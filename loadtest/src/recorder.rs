@@ -62,6 +62,8 @@ pub struct Recorder {
 struct Inner {
     micros: Histogram<u64>,
     bytes: u64,
+    /// Replies whose size is known.
+    sized: u64,
     failed: u64,
     failures: BTreeMap<String, u64>,
     /// Requests that a schedule had, and that could not be sent before the end.
@@ -102,6 +104,7 @@ impl Recorder {
             ended_clients: 0,
             stages: (0..stages).map(|_| (histogram(), 0)).collect(),
             bytes: 0,
+            sized: 0,
             failed: 0,
             failures: BTreeMap::new(),
             last_finish: None,
@@ -111,8 +114,8 @@ impl Recorder {
         Self { name, window, ramp, inner: Mutex::new(inner) }
     }
 
-    /// Records a successful reply to a request that started (or was due) at `started`.
-    pub fn record_success(&self, started: Instant, bytes: usize) {
+    /// Records a successful reply to a request that started (or was due) at `started`, with its size if that is known.
+    pub fn record_success(&self, started: Instant, bytes: impl Into<Option<usize>>) {
         let finished = Instant::now();
         let micros =
             u64::try_from(finished.saturating_duration_since(started).as_micros()).unwrap_or(u64::MAX);
@@ -126,7 +129,10 @@ impl Recorder {
         if let Some(stage) = self.stage_at(finished) {
             inner.stages[stage].0.saturating_record(micros.max(1));
         }
-        inner.bytes += bytes as u64;
+        if let Some(bytes) = bytes.into() {
+            inner.bytes += bytes as u64;
+            inner.sized += 1;
+        }
         inner.last_finish = Some(finished);
     }
 
@@ -150,6 +156,15 @@ impl Recorder {
     /// Counts a client that ended before the phase, because it had failures only.
     pub fn record_ended_client(&self) {
         self.lock().ended_clients += 1;
+    }
+
+    /// When each stage that lasts ends, in their order.
+    pub fn stage_ends(&self) -> Vec<Instant> {
+        let segments = self.ramp.as_ref().map_or(&[][..], |ramp| &ramp.segments);
+        let lasting = segments.iter().filter(|segment| segment.secs > 0.0);
+        lasting
+            .map(|segment| self.window.measure_from + Duration::from_secs_f64(segment.starts + segment.secs))
+            .collect()
     }
 
     /// When no reply is awaited any more.
@@ -201,7 +216,7 @@ impl Recorder {
             ended_clients: inner.ended_clients,
             stages: self.ramp.as_ref().map_or_else(Vec::new, |ramp| summarize_stages(ramp, &inner.stages)),
             requests_per_sec: float(completed) / secs,
-            reply_bytes_mean: (completed > 0).then(|| float(inner.bytes) / float(completed)),
+            reply_bytes_mean: (inner.sized > 0).then(|| float(inner.bytes) / float(inner.sized)),
             latency: summarize(&inner.micros),
             curve: curve(&inner.micros),
             timeline: rates(&inner.samples),
@@ -302,6 +317,15 @@ mod tests {
         let (operation, _) = recorder.finish(Instant::now());
         assert_eq!((operation.completed, operation.failed), (0, 1));
         assert_eq!(recorder.total(), 1);
+    }
+
+    #[test]
+    fn replies_of_unknown_size_have_no_mean_size() {
+        let window = Window::starting_now(0.0, 1.0);
+        let recorder = Recorder::new("login", window);
+        recorder.record_success(Instant::now(), None);
+        let (operation, _) = recorder.finish(window.stop_at);
+        assert_eq!((operation.completed, operation.reply_bytes_mean), (1, None));
     }
 
     #[test]

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::baseline::{Needs, Rounds, held};
+use crate::baseline::{Method, Needs, Point, Rounds, held};
 use crate::cli::{BaselineArgs, ExportArgs, RunArgs, StartArgs};
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
-use crate::outcome::{FORMAT, RunResult};
+use crate::interrupt::Interrupt;
+use crate::outcome::{FORMAT, RunResult, ScenarioResult};
 use crate::output::{note, print};
 use crate::process::{data_folder, raise_open_files};
 use crate::scenario::included::INCLUDED;
@@ -55,7 +56,7 @@ pub fn load_scenarios(names: &[String], secs: Option<f64>) -> Result<Vec<Scenari
 }
 
 /// Runs scenarios and reports; `false` if an expectation was missed.
-pub async fn run(args: RunArgs) -> Result<bool, LoadError> {
+pub async fn run(args: RunArgs, interrupt: &Interrupt) -> Result<bool, LoadError> {
     let mut scenarios = load_scenarios(&args.scenarios, args.secs)?;
     if args.no_baseline {
         scenarios.iter_mut().for_each(Scenario::drop_baselines);
@@ -76,12 +77,13 @@ pub async fn run(args: RunArgs) -> Result<bool, LoadError> {
         log: args.out.join("server.log"),
         judges: true,
         baselines: !args.no_baseline,
+        interrupt: interrupt.clone(),
     };
     run_scenarios(&session, &server.url, scenarios, &args.out, &args.export).await
 }
 
 /// Runs the included scenario `start`.
-pub async fn start(args: StartArgs) -> Result<bool, LoadError> {
+pub async fn start(args: StartArgs, interrupt: &Interrupt) -> Result<bool, LoadError> {
     let mut scenario = Scenario::load("start")?;
     for phase in &mut scenario.phases {
         if let (Step::Start(step), Some(rounds)) = (&mut phase.step, args.rounds) {
@@ -97,6 +99,7 @@ pub async fn start(args: StartArgs) -> Result<bool, LoadError> {
         log: args.out.join("server.log"),
         judges: true,
         baselines: true,
+        interrupt: interrupt.clone(),
     };
     run_scenarios(&session, &args.url, vec![scenario], &args.out, &ExportArgs::default()).await
 }
@@ -105,20 +108,24 @@ pub async fn start(args: StartArgs) -> Result<bool, LoadError> {
 pub async fn baseline(args: BaselineArgs) -> Result<(), LoadError> {
     raise_open_files(u64::from(args.clients.max(args.held)))?;
     let folder = disk_dir(args.disk_dir, None);
-    let needs = Needs { get_clients: args.clients, post_clients: args.clients, disk: true };
+    let points = [Method::Get, Method::Post].map(|method| Point::new(method, args.clients));
+    let needs = Needs { points: points.into(), disk: true };
     let mut rounds = Rounds::default();
     for _ in 0..3 {
-        rounds.add(needs, args.secs, &folder).await?;
+        rounds.add(&needs, args.secs, &folder).await?;
     }
     print(report::table::render_machine(&machine::describe(String::new())));
-    print(report::table::render_baselines(&rounds.summarize(needs, &folder)));
+    print(report::table::render_baselines(&rounds.summarize(&folder)));
     if args.held > 0 {
         let held = held::measure(args.held, BASELINE_HOLD).await?;
         print(format!(
-            "bare actix-web, {} held requests: {:.1} KB each, last answered after {:.0} ms",
+            "bare actix-web, {} held requests: {:.1} KB each, last answered after {:.0} ms, CPU per request: server {:.1} µs, \
+             client {:.1} µs",
             args.held,
             held.bytes_per_connection / 1000.0,
-            held.last_receipt_ms
+            held.last_receipt_ms,
+            held.server_cpu_us,
+            held.client_cpu_us
         ));
     }
     Ok(())
@@ -133,7 +140,9 @@ pub fn new_run(server: &str, url: &str) -> RunResult {
         started_at: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
         machine: machine::describe(String::new()),
         scenarios: Vec::new(),
-        met: true,
+        not_run: Vec::new(),
+        interrupted: None,
+        met: false,
     }
 }
 
@@ -160,27 +169,45 @@ async fn run_scenarios(
     if let Some(warning) = machine::busy_before(&run.machine) {
         note(format!("warning: {warning}"));
     }
-    for scenario in scenarios {
+    run.not_run = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
+    for scenario in &scenarios {
         note(format!("{}: {}", scenario.name, scenario.about));
-        let ScenarioRun { result, version, failure } = session.run_scenario(&scenario).await?;
-        if run.machine.server_version.is_empty() {
-            run.machine.server_version = version;
+        let failure = add_scenario(session, scenario, &mut run).await.err();
+        // Written after every scenario, so that a long run that fails, or is killed, leaves its results.
+        if run.is_reported() {
+            report::write(&run, out)?;
+            let runs = std::slice::from_ref(&run);
+            report::write_exports(runs, export.csv.as_deref(), export.prometheus.as_deref())?;
         }
-        run.met &= failure.is_none() && result.verdicts.iter().all(|verdict| verdict.met);
-        let text = report::table::render_scenario(&result);
-        run.scenarios.push(result);
-        // Written after every scenario, and before it is printed, so that an interrupted long run leaves its results.
-        report::write(&run, out)?;
-        let runs = std::slice::from_ref(&run);
-        report::write_exports(runs, export.csv.as_deref(), export.prometheus.as_deref())?;
-        print(text);
+        let is_new = |result: &&ScenarioResult| result.name == scenario.name;
+        if let Some(result) = run.scenarios.last().filter(is_new) {
+            print(report::table::render_scenario(result));
+        }
         if let Some(error) = failure {
-            return Err(LoadError::Server(format!("{}: {error}", scenario.name)));
+            report::table::run_warnings(&run).iter().for_each(|warning| print(format!("NOT MET: {warning}")));
+            return Err(error);
         }
     }
     print(report::table::render_machine(&run.machine));
     print(format!("written: {}", out.join("report.html").display()));
     Ok(run.met)
+}
+
+/// Runs a scenario and adds its result, if there is one, to the run.
+async fn add_scenario(session: &Session, scenario: &Scenario, run: &mut RunResult) -> Result<(), LoadError> {
+    let outcome = match session.run_scenario(scenario).await {
+        Ok(ScenarioRun { result, version, failure }) => {
+            if run.machine.server_version.is_empty() {
+                run.machine.server_version = version;
+            }
+            run.not_run.retain(|name| *name != scenario.name);
+            run.scenarios.push(result);
+            failure.map_or(Ok(()), |error| Err(error.of_scenario(&scenario.name)))
+        }
+        Err(error) => Err(error),
+    };
+    run.end_scenario(outcome.as_ref().err());
+    outcome
 }
 
 /// The folder to measure the disk in: as configured, or beside the data folder of the server's command, or the
@@ -199,6 +226,8 @@ pub fn disk_dir(configured: Option<PathBuf>, spawn: Option<&str>) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::{self, Faults};
+    use crate::interrupt::Interrupter;
 
     #[test]
     fn disk_baseline_uses_the_data_folder() {
@@ -206,6 +235,77 @@ mod tests {
         assert_eq!(disk_dir(None, Some("s dev --data /tmp/y --z")), Path::new("/tmp"));
         assert_eq!(disk_dir(None, Some("s dev --data=/tmp/y --z")), Path::new("/tmp"));
         assert_eq!(disk_dir(None, Some("s dev")), std::env::temp_dir());
+    }
+
+    /// Scenarios of one phase: sends for some seconds, and events for so long that a test never waits for their end.
+    fn short_and_endless() -> Vec<Scenario> {
+        let send =
+            serde_json::json!({"do": "send", "clients": 1, "channel": "c", "chars": [24, 30], "topics": 1});
+        let fanout = serde_json::json!({
+            "do": "fanout", "senders": 1, "receivers": 1, "channel": "c", "chars": [24, 30], "topics": 1, "rate_per_sec": 5
+        });
+        let scenario = |(name, secs, step): (&str, f64, serde_json::Value)| {
+            let text = serde_json::json!({
+                "name": name, "about": "x", "users": 2, "channels": [{"name": "c", "subscribers": 2}],
+                "phases": [{"name": "p", "secs": secs, "step": step}]
+            });
+            Scenario::parse(&text.to_string()).unwrap()
+        };
+        [("short", 0.1, send), ("endless", 600.0, fanout)].map(scenario).into()
+    }
+
+    /// Runs both, and interrupts the second; returns the error and the results.
+    async fn run_interrupted(scenarios: Vec<Scenario>, out: &Path) -> (String, Option<RunResult>) {
+        let (interrupter, interrupt) = Interrupter::new();
+        let session = Session {
+            target: fake::start(Faults::default()),
+            spawn: None,
+            server_pid: None,
+            people: None,
+            disk_dir: out.to_owned(),
+            log: out.join("server.log"),
+            judges: true,
+            baselines: false,
+            interrupt,
+        };
+        let export = ExportArgs { csv: Some(out.join("all.csv")), prometheus: None };
+        let interruption = async {
+            fake::wait_for_queue(&session.target).await;
+            if out.join("results.json").exists() {
+                let run = report::read(&out.join("results.json")).unwrap();
+                assert_eq!((run.not_run, run.met), (vec!["endless".to_owned()], false), "while it goes on");
+            }
+            interrupter.fire("SIGINT");
+        };
+        let running = run_scenarios(&session, "http://x", scenarios, out, &export);
+        let (outcome, ()) = tokio::join!(running, interruption);
+        (outcome.unwrap_err().to_string(), report::read(&out.join("results.json")).ok())
+    }
+
+    #[tokio::test]
+    async fn interrupted_run_is_not_met_in_any_of_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (error, run) = run_interrupted(short_and_endless(), folder.path()).await;
+        assert_eq!(error, "interrupted by SIGINT in phase p of endless");
+        let run = run.unwrap();
+        assert_eq!((run.scenarios.len(), run.scenarios[0].is_met(), run.met), (1, true, false));
+        assert_eq!(run.interrupted.as_deref(), Some("SIGINT in phase p of endless"));
+        assert_eq!(run.not_run, ["endless"]);
+        let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(text("report.html").contains("The run was interrupted, so its expectations are not met."));
+        assert!(text("all.csv").contains(",,,,,run_met,,0\n"), "{}", text("all.csv"));
+    }
+
+    #[tokio::test]
+    async fn run_that_is_interrupted_before_any_result_says_so_in_all_of_its_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let (error, run) = run_interrupted(short_and_endless().split_off(1), folder.path()).await;
+        let run = run.unwrap();
+        assert_eq!((run.scenarios.len(), run.not_run.len(), run.met), (0, 1, false));
+        assert_eq!(format!("interrupted by {}", run.interrupted.unwrap()), error);
+        let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(text("report.html").contains("The run was interrupted"));
+        assert!(text("all.csv").contains(",,,,,run_interrupted,,1\n"), "{}", text("all.csv"));
     }
 
     #[test]

@@ -3,24 +3,31 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::baseline::{Needs, Rounds};
+use crate::baseline::{self, Needs, Rounds};
 use crate::client::Api;
 use crate::counters;
 use crate::driver::start::READY_PATH;
 use crate::driver::{self, fill};
 use crate::error::LoadError;
 use crate::http::{HttpError, Target};
+use crate::interrupt::Interrupt;
 use crate::organizations;
 use crate::outcome::{Baselines, CounterChange, PhaseResult, ScenarioResult, Verdict};
 use crate::output::note;
 use crate::process::{Spawned, check_address_free, leaves_sync_out, raise_open_files};
 use crate::scenario::{Phase, Scenario, Step};
 use crate::setup::{People, Stage, usable};
+use crate::text::one_line;
 use crate::units;
 
 /// Seconds of one round of a baseline within a run.
 const BASELINE_SECS: f64 = 1.5;
+/// Characters of the version that a server reports.
+const VERSION_CHARS_MAX: usize = 100;
+/// How long after an error a signal may still come that explains it.
+const SIGNAL_WAIT: Duration = Duration::from_millis(100);
 /// Rounds of the baselines before the phases, and again after them.
 const BASELINE_ROUNDS: usize = 2;
 
@@ -37,6 +44,8 @@ pub struct Session {
     pub judges: bool,
     /// Whether the bare server and the disk are measured, too.
     pub baselines: bool,
+    /// Ends a scenario early.
+    pub interrupt: Interrupt,
 }
 
 /// What running a scenario led to.
@@ -63,6 +72,8 @@ impl Progress {
     fn explain(&self, error: LoadError, ended: Option<ExitStatus>, log: &Path) -> LoadError {
         let phase = self.phase.as_ref().map_or_else(String::new, |phase| format!("phase {phase}: "));
         match ended {
+            // Of a terminal, the signal ends the server, too.
+            _ if matches!(error, LoadError::Interrupted(_)) => error,
             Some(status) => LoadError::Server(format!(
                 "{phase}the server ended ({status}), its output is in {}: {error}",
                 log.display()
@@ -85,39 +96,64 @@ impl Session {
         }
         let mut rounds = Rounds::default();
         let mut progress = Progress::default();
-        let failure = if scenario.starts_servers() {
-            progress.phases = self.run_starts(scenario).await?;
-            None
-        } else {
-            let mut spawned = self.start_server().await?;
-            let outcome = self.run_phases(scenario, &mut spawned, needs, &mut rounds, &mut progress).await;
-            let ended = spawned.as_mut().and_then(Spawned::ended);
-            let failure = outcome.err().map(|error| progress.explain(error, ended, &self.log));
-            if let Some(spawned) = spawned {
-                spawned.stop().await?;
-            }
-            failure
+        let mut spawned = None;
+        let outcome = tokio::select! {
+            biased;
+            signal = self.interrupt.first() => Err(interrupted(signal, scenario, &progress)),
+            outcome = self.measure(scenario, &mut spawned, &needs, &mut rounds, &mut progress) => outcome,
         };
+        let outcome = match outcome {
+            Err(error) => Err(self.cause(error, scenario, &progress).await),
+            measured => measured,
+        };
+        let ended = spawned.as_mut().and_then(Spawned::ended);
+        let failure = outcome.err().map(|error| progress.explain(error, ended, &self.log));
+        if let Some(spawned) = spawned {
+            spawned.stop().await?;
+        }
         let failure = match failure {
             Some(error) if progress.phases.is_empty() => return Err(error),
             failure => failure,
         };
         let Progress { version, mut phases, .. } = progress;
-        let baselines = rounds.summarize(needs, &self.disk_dir);
-        for phase in &mut phases {
-            phase.baseline = baselines.share(phase);
-        }
+        let baselines = rounds.summarize(&self.disk_dir);
+        baseline::compare(&baselines, scenario, &mut phases);
         let verdicts = if self.judges { judge(scenario, &phases, &baselines) } else { Vec::new() };
         let result = ScenarioResult {
             name: scenario.name.clone(),
             about: scenario.about.clone(),
             lacks_sync: lacks_sync(self.spawn.as_deref(), scenario),
+            lacks_data: self.spawn.as_deref().is_some_and(leaves_sync_out),
             ended_early: failure.as_ref().map(ToString::to_string),
             phases,
             baselines,
             verdicts,
         };
         Ok(ScenarioRun { result, version, failure })
+    }
+
+    /// A signal of a terminal ends the servers, too, and what they fail then may be noticed before the signal is.
+    async fn cause(&self, error: LoadError, scenario: &Scenario, progress: &Progress) -> LoadError {
+        match (error, tokio::time::timeout(SIGNAL_WAIT, self.interrupt.first()).await) {
+            (interrupted @ LoadError::Interrupted(_), _) => interrupted,
+            (_, Ok(signal)) => interrupted(signal, scenario, progress),
+            (error, Err(_)) => error,
+        }
+    }
+
+    async fn measure(
+        &self,
+        scenario: &Scenario,
+        spawned: &mut Option<Spawned>,
+        needs: &Needs,
+        rounds: &mut Rounds,
+        progress: &mut Progress,
+    ) -> Result<(), LoadError> {
+        if scenario.starts_servers() {
+            return self.run_starts(scenario, progress).await;
+        }
+        *spawned = self.start_server().await?;
+        self.run_phases(scenario, spawned, needs, rounds, progress).await
     }
 
     /// Leaves accounts of the users file out that cannot be used, so that all servers of a comparison can get equally many.
@@ -146,27 +182,28 @@ impl Session {
         Ok(Some(spawned))
     }
 
-    async fn run_starts(&self, scenario: &Scenario) -> Result<Vec<PhaseResult>, LoadError> {
+    async fn run_starts(&self, scenario: &Scenario, progress: &mut Progress) -> Result<(), LoadError> {
         let Some(command) = &self.spawn else {
             return Err(LoadError::Usage(format!(
                 "{}: give the command that starts the server with --spawn",
                 scenario.name
             )));
         };
-        let mut results = Vec::new();
         for phase in &scenario.phases {
+            progress.phase = Some(phase.name.clone());
             if let Step::Start(step) = &phase.step {
-                results.push(driver::start::run(step, &phase.name, command, &self.target, &self.log).await?);
+                let result = driver::start::run(step, &phase.name, command, &self.target, &self.log).await?;
+                progress.phases.push(result);
             }
         }
-        Ok(results)
+        Ok(())
     }
 
     async fn run_phases(
         &self,
         scenario: &Scenario,
         spawned: &mut Option<Spawned>,
-        needs: Needs,
+        needs: &Needs,
         rounds: &mut Rounds,
         progress: &mut Progress,
     ) -> Result<(), LoadError> {
@@ -174,8 +211,10 @@ impl Session {
         let mut api = Api::open(&self.target).await.map_err(without_server)?;
         // Before the baselines, which have as many clients.
         raise_open_files(scenario.connections())?;
-        let settings = api.get_ok(READY_PATH, None).await?;
-        progress.version = settings["zulip_version"].as_str().unwrap_or_default().to_owned();
+        let settings =
+            api.get_ok(READY_PATH, None).await.map_err(|error| perhaps_https(error, &self.target))?;
+        progress.version =
+            one_line(settings["zulip_version"].as_str().unwrap_or_default(), VERSION_CHARS_MAX);
         let mut stages = self.prepare(scenario, &mut api).await?;
         for _ in 0..BASELINE_ROUNDS {
             rounds.add(needs, BASELINE_SECS, &self.disk_dir).await?;
@@ -199,7 +238,7 @@ impl Session {
 
     /// Users, channels and messages of the scenario, in each of its organizations.
     async fn prepare(&self, scenario: &Scenario, api: &mut Api) -> Result<Vec<Stage>, LoadError> {
-        if scenario.organizations == 0 {
+        let Some(organizations) = scenario.organizations else {
             let mut stage = Stage::prepare(&self.target, scenario, &self.people).await?;
             let logins = scenario.phases.iter().map(|phase| phase.step.logins()).max().unwrap_or(0);
             for number in stage.everyone().into_iter().take(logins as usize) {
@@ -210,9 +249,15 @@ impl Session {
                 fill::fill(&mut stage, plan).await?;
             }
             return Ok(vec![stage]);
+        };
+        if self.people.is_some() {
+            return Err(LoadError::Usage(format!(
+                "{} needs a development server, on which it makes organizations with their users: leave --users out",
+                scenario.name
+            )));
         }
         let mut stages = Vec::new();
-        for number in 0..scenario.organizations {
+        for number in 0..organizations {
             let target = Arc::new(organizations::ensure(api, &self.target, number).await?);
             stages.push(Stage::prepare(&target, scenario, &None).await?);
         }
@@ -261,6 +306,14 @@ impl Session {
     }
 }
 
+/// The error of a signal, which says where the scenario was.
+fn interrupted(signal: &str, scenario: &Scenario, progress: &Progress) -> LoadError {
+    LoadError::Interrupted(match &progress.phase {
+        Some(phase) => format!("{signal} in phase {phase} of {}", scenario.name),
+        None => format!("{signal} in {}, outside of its phases", scenario.name),
+    })
+}
+
 /// Whether sends that are described as durable are not, as the command of the server says.
 fn lacks_sync(spawn: Option<&str>, scenario: &Scenario) -> bool {
     scenario.says_durable() && spawn.is_some_and(leaves_sync_out)
@@ -272,6 +325,18 @@ fn without_server(error: LoadError) -> LoadError {
         LoadError::Http { source: HttpError::Io(_), .. } => LoadError::Usage(format!(
             "{error}; start the server first, or give the command that does with --spawn"
         )),
+        error => error,
+    }
+}
+
+/// Explains what to do where a server does not answer with HTTP.
+fn perhaps_https(error: LoadError, target: &Target) -> LoadError {
+    match error {
+        LoadError::Http { source: HttpError::Closed | HttpError::Malformed(_), .. }
+            if target.tls.is_none() =>
+        {
+            LoadError::Usage(format!("{error}; if this port is for https, begin the address with https://"))
+        }
         error => error,
     }
 }
@@ -310,119 +375,4 @@ fn judge(scenario: &Scenario, phases: &[PhaseResult], baselines: &Baselines) -> 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fake::{self, Faults};
-    use crate::outcome::{Delivery, Operation, ServerUse};
-
-    fn run(cpu: f64, failed: u64) -> PhaseResult {
-        let server = ServerUse { cpu_us_per_request: Some(cpu), ..ServerUse::default() };
-        let operations = vec![Operation { failed, ..Operation::default() }];
-        PhaseResult { server: Some(server), operations, ..PhaseResult::default() }
-    }
-
-    #[test]
-    fn median_of_repeated_phases_counts_and_no_failure_is_lost() {
-        let median = take_median(vec![run(9.0, 0), run(1.0, 0), run(5.0, 0)]);
-        assert_eq!(median.server.unwrap().cpu_us_per_request, Some(5.0));
-        assert_eq!(median.failed(), 0);
-        let median = take_median(vec![run(9.0, 2), run(1.0, 0), run(5.0, 1)]);
-        assert_eq!((median.failed(), median.operations.len()), (3, 1), "each operation is there once");
-    }
-
-    #[test]
-    fn faults_of_all_repetitions_count() {
-        let with = |cpu: f64, lost_events: u64| {
-            let mut run = run(cpu, 0);
-            run.operations[0].unsent = lost_events * 10;
-            let (duplicate_events, out_of_order_events, ended_receivers) =
-                (lost_events, lost_events, lost_events);
-            let faults =
-                Delivery { lost_events, duplicate_events, out_of_order_events, ..Delivery::default() };
-            run.delivery = Some(Delivery { deliveries: 100, ended_receivers, ..faults });
-            run
-        };
-        let median = take_median(vec![with(9.0, 2), with(1.0, 1), with(5.0, 0)]);
-        let delivery = median.delivery.unwrap();
-        assert_eq!((median.unsent(), delivery.lost_events, delivery.duplicate_events), (30, 3, 3));
-        assert_eq!((delivery.out_of_order_events, delivery.ended_receivers), (3, 3));
-        assert_eq!(delivery.deliveries, 100, "figures are those of one run");
-    }
-
-    #[tokio::test]
-    async fn phase_in_which_the_server_ends_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let session = Session {
-            target: fake::start(Faults::default()),
-            spawn: None,
-            server_pid: None,
-            people: None,
-            disk_dir: folder.path().to_owned(),
-            log: folder.path().join("log"),
-            judges: false,
-            baselines: false,
-        };
-        let phase = |name: &str| {
-            let step = serde_json::json!({"do": "send", "clients": 1, "channel": "c", "chars": [24, 30], "topics": 1});
-            serde_json::json!({"name": name, "secs": 0.1, "step": step})
-        };
-        let text = serde_json::json!({
-            "name": "x", "about": "x", "users": 2, "channels": [{"name": "c", "subscribers": 2}],
-            "phases": [phase("a"), phase("b")]
-        });
-        let scenario = Scenario::parse(&text.to_string()).unwrap();
-        let mut server = Spawned::start("true", &session.log).unwrap();
-        while server.ended().is_none() {
-            tokio::task::yield_now().await;
-        }
-        let (mut spawned, mut rounds, mut progress) = (Some(server), Rounds::default(), Progress::default());
-        let outcome =
-            session.run_phases(&scenario, &mut spawned, Needs::default(), &mut rounds, &mut progress).await;
-        let ended = spawned.as_mut().and_then(Spawned::ended);
-        let error = progress.explain(outcome.unwrap_err(), ended, &session.log).to_string();
-        assert!(error.starts_with("phase a: the server ended (exit status: 0), its output is in"), "{error}");
-        assert_eq!(progress.phases.len(), 1, "what was measured until then stays");
-    }
-
-    #[test]
-    fn durable_sends_need_a_server_that_syncs() {
-        let lacks = |spawn, name| lacks_sync(spawn, &Scenario::load(name).unwrap());
-        assert!(lacks(Some("millstream dev"), "send_one"));
-        assert!(!lacks(Some("millstream dev"), "users_me"));
-        assert!(!lacks(Some("millstream dev --data /tmp/load"), "send_one"));
-        assert!(!lacks(None, "send_one"));
-    }
-
-    #[test]
-    fn only_a_server_that_does_not_listen_is_to_be_started() {
-        let hint = |source| {
-            let call = "connect".to_owned();
-            without_server(LoadError::Http { call, source }).to_string()
-        };
-        assert!(hint(HttpError::Io(std::io::ErrorKind::ConnectionRefused.into())).contains("--spawn"));
-        assert!(!hint(HttpError::Tls("no --ca FILE".to_owned())).contains("--spawn"));
-    }
-
-    #[test]
-    fn expectations_of_a_phase_replace_those_of_the_scenario() {
-        let phase = |name: &str, expect: serde_json::Value| {
-            let step = serde_json::json!({"do": "get", "clients": 1, "path": "/x"});
-            let mut phase = serde_json::json!({"name": name, "secs": 1, "step": step});
-            if !expect.is_null() {
-                phase["expect"] = expect;
-            }
-            phase
-        };
-        let own = serde_json::json!({"rss_mb_max": 7, "errors_max": 3});
-        let text = serde_json::json!({
-            "name": "x", "about": "x", "users": 1, "expect": {"p50_ms_max": 1},
-            "phases": [phase("a", serde_json::Value::Null), phase("b", own)]
-        });
-        let scenario = Scenario::parse(&text.to_string()).unwrap();
-        let result = |name: &str| PhaseResult { name: name.to_owned(), ..PhaseResult::default() };
-        let verdicts = judge(&scenario, &[result("a"), result("b")], &Baselines::default());
-        let names: Vec<String> =
-            verdicts.iter().map(|verdict| format!("{} {}", verdict.phase, verdict.expectation)).collect();
-        assert_eq!(names, ["a p50_ms_max", "a errors_max", "b rss_mb_max", "b errors_max"]);
-    }
-}
+mod tests;

@@ -100,6 +100,27 @@ fn below_usize(random: &mut Random, bound: u64) -> usize {
     usize::try_from(random.below(bound)).expect("the bounds here are small")
 }
 
+/// Text of a server, as one line of at most this many characters: without line breaks, which could forge a line of a report, and
+/// without what a terminal obeys instead of printing it.
+pub fn one_line(text: &str, most: usize) -> String {
+    let mut plain = text.trim().chars().map(|c| match c {
+        c if c.is_whitespace() => ' ',
+        c if is_obeyed(c) => char::REPLACEMENT_CHARACTER,
+        c => c,
+    });
+    let mut line: String = plain.by_ref().take(most).collect();
+    if plain.next().is_some() {
+        line.push('…');
+    }
+    line
+}
+
+/// Whether a terminal does something for a character other than to print it: control characters and changes of direction.
+pub fn is_obeyed(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// What a content says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Written {
@@ -190,6 +211,17 @@ mod tests {
         {
             assert_eq!(parse_content(&changed, epoch), None, "{changed}");
         }
+    }
+
+    #[test]
+    fn text_of_a_server_is_one_line_that_a_terminal_prints() {
+        let text = "\u{1b}]0;title\u{7}\u{1b}[31mred\n   met    p50_ms_max: 0\u{2028}\u{9b}2J \u{202e}x\r";
+        let line = one_line(text, 100);
+        assert_eq!(
+            line,
+            "\u{fffd}]0;title\u{fffd}\u{fffd}[31mred    met    p50_ms_max: 0 \u{fffd}2J \u{fffd}x"
+        );
+        assert_eq!((one_line("grüße", 5), one_line("grüße", 3)), ("grüße".to_owned(), "grü…".to_owned()));
     }
 
     #[test]

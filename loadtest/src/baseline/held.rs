@@ -10,8 +10,8 @@ use super::bare::{BareServer, dummy_account};
 use crate::driver::get;
 use crate::error::LoadError;
 use crate::http::{Connection, HttpError, Target, Template, bodiless_request};
-use crate::process::resident_bytes;
-use crate::units::megabytes;
+use crate::process::{cpu_time, resident_bytes};
+use crate::units::{megabytes, micros_each};
 
 /// Connections opened concurrently.
 const OPENERS: usize = 64;
@@ -25,6 +25,10 @@ pub struct HeldBaseline {
     pub bytes_per_connection: f64,
     /// From opening the gate until the last reply, in milliseconds.
     pub last_receipt_ms: f64,
+    /// CPU time of the bare server for each request, from its start to its reply, in µs.
+    pub server_cpu_us: f64,
+    /// CPU time of this program for each, in µs.
+    pub client_cpu_us: f64,
 }
 
 /// Holds `count` requests for `hold`, then answers all.
@@ -37,6 +41,7 @@ pub async fn measure(count: u32, hold: Duration) -> Result<HeldBaseline, LoadErr
     tokio::time::sleep(Duration::from_secs(1)).await;
     let before = read_resident(&server)?;
     let connections = open(&server.target, count).await?;
+    let cpu_before = cpu_times(&server);
     let mut held = JoinSet::new();
     for mut connection in connections {
         let request =
@@ -52,10 +57,21 @@ pub async fn measure(count: u32, hold: Duration) -> Result<HeldBaseline, LoadErr
     }
     let opened = open_gate(&server.target).await?;
     let last = wait_all(held).await?;
+    let cpu_after = cpu_times(&server);
+    let each = |now: Duration, before: Duration| {
+        micros_each(now.saturating_sub(before), u64::from(count)).unwrap_or(0.0)
+    };
     Ok(HeldBaseline {
+        server_cpu_us: each(cpu_after.0, cpu_before.0),
+        client_cpu_us: each(cpu_after.1, cpu_before.1),
         bytes_per_connection: megabytes(after.saturating_sub(before)) * 1e6 / f64::from(count),
         last_receipt_ms: last.saturating_duration_since(opened).as_secs_f64() * 1000.0,
     })
+}
+
+/// CPU times of the bare server and of this program so far.
+fn cpu_times(server: &BareServer) -> (Duration, Duration) {
+    (cpu_time(server.pid()).unwrap_or_default(), cpu_time(std::process::id()).unwrap_or_default())
 }
 
 fn read_resident(server: &BareServer) -> Result<u64, LoadError> {

@@ -14,7 +14,8 @@ use crate::pace::{Load, Pace};
 use crate::recorder::{Recorder, Window};
 use crate::text::Writer;
 
-const WARMUP_SECS: f64 = 0.3;
+/// The warm-up of a round, as a part of its measured time.
+const WARMUP_PART: f64 = 0.2;
 /// Content that makes the whole form about 300 bytes.
 const CONTENT_CHARS: [u32; 2] = [240, 240];
 
@@ -34,7 +35,7 @@ pub async fn measure_get(clients: u32, secs: f64) -> Result<WebRound, LoadError>
     let server = BareServer::start().await?;
     let accounts = vec![dummy_account(); clients as usize];
     let label = "bare actix-web GET";
-    let timing = (WARMUP_SECS, secs);
+    let timing = (secs * WARMUP_PART, secs);
     let result =
         get::drive(&server.target, &accounts, "/api/v1/users/me", label, timing.into(), Some(server.pid()))
             .await?;
@@ -47,7 +48,7 @@ pub async fn measure_post(clients: u32, secs: f64) -> Result<WebRound, LoadError
     let accounts = vec![dummy_account(); clients as usize];
     let writer = Arc::new(Writer::new(Instant::now(), CONTENT_CHARS));
     let senders = open_senders(&server.target, &accounts, &[1], 20, &writer).await?;
-    let window = Window::starting_now(WARMUP_SECS, secs);
+    let window = Window::starting_now(secs * WARMUP_PART, secs);
     let recorder = Arc::new(Recorder::new("send", window));
     let mut tasks =
         ClientTasks::new("bare actix-web POST", window, vec![recorder.clone()], Some(server.pid()));

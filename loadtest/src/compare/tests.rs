@@ -5,6 +5,7 @@ use clap::Parser;
 use crate::cli::{Cli, Command};
 use crate::fake::{self, Faults};
 use crate::http::{Target, TargetPolicy};
+use crate::interrupt::{Interrupt, Interrupter};
 use crate::outcome::RunResult;
 use crate::report;
 
@@ -31,7 +32,7 @@ async fn compare(arguments: &[&str], folder: &std::path::Path) -> Result<bool, S
     words.push("--no-baseline");
     words.extend(arguments);
     let Command::Compare(args) = Cli::parse_from(words).command else { panic!("another command") };
-    super::compare(args).await.map_err(|error| error.to_string())
+    super::compare(args, &Interrupt::never()).await.map_err(|error| error.to_string())
 }
 
 /// A server whose certificate is checked against those of the system.
@@ -162,4 +163,38 @@ async fn mistakes_on_the_command_line_are_named() {
         let error = compare(&[&local[..], &rest[..]].concat(), folder.path()).await.unwrap_err();
         assert!(error.contains(word), "{error}");
     }
+}
+
+#[tokio::test]
+async fn interrupted_comparison_keeps_what_was_measured_and_says_so_for_each_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (fake::start(Faults::default()), fake::start(Faults::default()));
+    let scenario = folder.path().join("small.json");
+    std::fs::write(
+        &scenario,
+        SCENARIO.replace("\"name\": \"fanout\", \"secs\": 0.3", "\"name\": \"fanout\", \"secs\": 600"),
+    )
+    .unwrap();
+    let out = folder.path().join("out");
+    let servers = [format!("one=http://{}", one.host), format!("two=http://{}", two.host)];
+    let words =
+        ["loadtest", "compare", scenario.to_str().unwrap(), "--out", out.to_str().unwrap(), "--no-baseline"];
+    let words = words.into_iter().chain(servers.iter().flat_map(|server| ["--server", server.as_str()]));
+    let Command::Compare(args) = Cli::parse_from(words).command else { panic!("another command") };
+    let (interrupter, interrupt) = Interrupter::new();
+    let measured = async {
+        // The phase before has ended once its receivers are there.
+        fake::wait_for_queue(&one).await;
+        interrupter.fire("SIGTERM");
+    };
+    let (outcome, ()) = tokio::join!(super::compare(args, &interrupt), measured);
+    let error = outcome.unwrap_err().to_string();
+    assert_eq!(error, "interrupted by SIGTERM in phase fanout of small");
+    let one = read(folder.path(), "one");
+    assert_eq!(one.interrupted.as_deref(), error.strip_prefix("interrupted by "));
+    assert_eq!((one.scenarios[0].phases.len(), one.met), (1, false), "its first phase: {one:?}");
+    let two = read(folder.path(), "two");
+    assert_eq!((two.interrupted.as_deref(), two.scenarios.len()), (one.interrupted.as_deref(), 0));
+    let page = std::fs::read_to_string(out.join("compare.html")).unwrap();
+    assert!(page.contains("two: not run") && page.contains("one: it ended early"), "{page}");
 }

@@ -12,7 +12,7 @@ pub const OTHER_ID: &str = "another id than was acknowledged";
 /// The messages of a channel that arrived.
 #[derive(Debug, Default)]
 pub struct Arrivals {
-    /// In the order of arrival, duplicates left out.
+    /// Ascending, duplicates left out.
     ids: Vec<u64>,
     /// The id by the hash of the content, for contents of this run.
     contents: HashMap<u64, u64>,
@@ -33,11 +33,8 @@ pub enum Arrival {
 impl Arrivals {
     /// Adds a message: its id, and the hash of its content if that is one of this run.
     pub fn add(&mut self, id: u64, content: Option<u64>) -> Arrival {
-        let arrival = match self.ids.last() {
-            Some(last) if id <= *last && self.ids.contains(&id) => return Arrival::Duplicate,
-            Some(last) if id < *last => Arrival::Late,
-            _ => Arrival::New,
-        };
+        let Err(place) = self.ids.binary_search(&id) else { return Arrival::Duplicate };
+        let arrival = if place < self.ids.len() { Arrival::Late } else { Arrival::New };
         match content {
             Some(content) if self.contents.contains_key(&content) => return Arrival::Duplicate,
             Some(content) => {
@@ -47,7 +44,7 @@ impl Arrivals {
                 self.with_other_content.insert(id);
             }
         }
-        self.ids.push(id);
+        self.ids.insert(place, id);
         arrival
     }
 
@@ -88,7 +85,7 @@ mod tests {
             Arrival::Duplicate,
         ];
         assert_eq!(arrivals, wanted);
-        assert_eq!(seen.ids, [1, 3, 2, 4]);
+        assert_eq!(seen.ids, [1, 2, 3, 4]);
     }
 
     #[test]

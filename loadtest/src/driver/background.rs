@@ -9,13 +9,14 @@ use tokio::task::JoinSet;
 use super::budget::Budget;
 use super::missed::{self, MissedMail};
 use super::tasks::FailureLimit;
-use crate::client::{Account, Api, Failure};
+use crate::client::{Account, Api, Failure, NAME_CHARS_MAX};
 use crate::error::LoadError;
 use crate::http::encode_form;
 use crate::pace::{Load, Pace};
 use crate::recorder::{Recorder, Window};
 use crate::scenario::background::BackgroundPlan;
 use crate::setup::Stage;
+use crate::text::one_line;
 
 /// The topic of the fill, if it has only one.
 const TOPIC: &str = "topic 0";
@@ -23,6 +24,7 @@ const TOPIC: &str = "topic 0";
 /// Background work, prepared to start.
 #[derive(Debug)]
 pub struct BackgroundWork {
+    name: &'static str,
     api: Api,
     owner: Account,
     work: Work,
@@ -67,17 +69,12 @@ impl BackgroundWork {
                 Work::DeleteTopic { channel }
             }
         };
-        Ok(Self { api, owner, work })
+        Ok(Self { name: plan.name(), api, owner, work })
     }
 
     /// The name of the operation in results.
     pub fn name(&self) -> &'static str {
-        match self.work {
-            Work::Move { .. } => "move",
-            Work::DeleteTopic { .. } => "delete_topic",
-            Work::Login { .. } => "login",
-            Work::MissedMail(_) => "missed_mail",
-        }
+        self.name
     }
 
     /// Starts with the measured time, and ends with the phase or when the work is done. After a topic was deleted,
@@ -99,7 +96,7 @@ impl BackgroundWork {
             Work::DeleteTopic { channel } => self.delete(window, &recorder, channel).await,
         };
         if let Err(error) = outcome {
-            recorder.record_failure(&error.to_string().chars().take(100).collect::<String>());
+            recorder.record_failure(&one_line(&error.to_string(), NAME_CHARS_MAX));
         }
         if matches!(self.work, Work::DeleteTopic { .. }) {
             budget.close();
@@ -120,7 +117,7 @@ impl BackgroundWork {
                 let before = self.find_ends(places).await?;
                 let started = Instant::now();
                 move_topic(&mut self.api, &self.owner, target, place).await?;
-                recorder.record_success(started, 0);
+                recorder.record_success(started, None);
                 let after = topic_ends(&mut self.api, &self.owner, place).await?;
                 if after != before {
                     return Err(LoadError::Server(format!("moved {before:?}, arrived {after:?}")));
@@ -147,7 +144,7 @@ impl BackgroundWork {
         while Instant::now() < window.stop_at {
             let started = Instant::now();
             let reply = self.api.post_ok(&path, Some(&self.owner), &[("topic_name", TOPIC)]).await?;
-            recorder.record_success(started, 0);
+            recorder.record_success(started, None);
             if reply["complete"] == true {
                 let left = topic_ends(&mut self.api, &self.owner, channel).await?;
                 return match left {
@@ -173,7 +170,7 @@ async fn log_in(people: Vec<(Api, (String, String))>, load: &Load, window: Windo
             while let Some(started) = pace.wait().await {
                 let logged_in = async {
                     let outcome = api.login_by_password(&address, &password).await;
-                    outcome.map(|()| 0).map_err(Failure::from)
+                    outcome.map(|()| None).map_err(Failure::from)
                 };
                 let outcome = pace.within(logged_in).await;
                 if !failures_in_a_row.record(&recorder, started, outcome).await {

@@ -66,7 +66,7 @@ pub async fn run(
 
 async fn open(target: &Target) -> Result<Connection, LoadError> {
     let opened = Connection::open(target).await;
-    opened.map_err(|source| LoadError::Http { call: "connect".to_owned(), source })
+    opened.map_err(|source| LoadError::Http { call: format!("connect to {}", target.host), source })
 }
 
 fn request_for(asked: Asked, target: &Target, account: &Account) -> Vec<u8> {

@@ -226,7 +226,7 @@ impl Fetcher {
         let bytes = reply.body.len();
         if self.fetched % CHECK_EVERY == 1 {
             let least = if self.full_pages { self.num_before } else { 0 };
-            check_page(reply.body, channel_id, below, least..=self.num_before)?;
+            check_page(reply.body, channel_id, below, least..=self.num_before).map_err(of_sample)?;
         }
         Ok(bytes)
     }
@@ -242,6 +242,11 @@ impl Fetcher {
         self.request.clone_from(&self.newest[place].1);
         (self.newest[place].0, u64::MAX)
     }
+}
+
+/// What a failed check is counted as: the pages between were not checked, so more may be wrong.
+fn of_sample(reason: String) -> String {
+    format!("{reason} (1 of {CHECK_EVERY} pages is checked)")
 }
 
 /// Whether a page has ascending messages of one channel before an id, and as many as it should.
@@ -282,6 +287,8 @@ mod tests {
         assert!(check_page(&page(&[1, 2, 10]), 5, 10, 3..=3).is_err());
         assert!(check_page(&page(&[1, 2, 3]), 6, 10, 3..=3).is_err());
         assert!(check_page(b"{}", 5, 10, 0..=3).is_err());
+        let counted = check_page(&page(&[1, 2]), 5, 10, 3..=3).map_err(of_sample);
+        assert_eq!(counted, Err("a page of 2 messages (1 of 64 pages is checked)".to_owned()));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::error::LoadError;
 use crate::output::note;
 use crate::pace::{Load, Pace};
 use crate::recorder::{Recorder, Window};
-use crate::report::progress::counting_bar;
+use crate::report::progress::CountingLine;
 use crate::scenario::FillPlan;
 use crate::setup::Stage;
 use crate::text::Writer;
@@ -44,12 +44,12 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
         let pace = Pace::new(&window, &Load::Unpaced, 0, 1);
         tasks.spawn(sender.run(pace, recorder.clone(), budget.clone(), sent.clone()));
     }
-    let bar = counting_bar(missing, "messages");
+    let line = CountingLine::new(missing, "messages");
     let mut watch = Watch::new(Instant::now());
     while !tasks.is_empty() {
         tokio::select! {
             _ = tasks.join_next() => {}
-            () = tokio::time::sleep(Duration::from_millis(200)) => bar.set_position(recorder.total()),
+            () = tokio::time::sleep(Duration::from_millis(200)) => line.set(recorder.total()),
         }
         if let Some(failure) = watch.first_failure(&recorder) {
             note(format!("the fill of {}: sends fail and are repeated: {failure}", plan.channel));
@@ -58,7 +58,7 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
             tasks.abort_all();
         }
     }
-    bar.finish_and_clear();
+    line.finish();
     let (operation, _) = recorder.finish(Instant::now());
     if operation.completed < missing {
         return Err(LoadError::Server(format!(

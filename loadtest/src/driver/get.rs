@@ -64,8 +64,10 @@ pub async fn drive(
     let mut connections = Vec::with_capacity(accounts.len());
     for _ in accounts {
         let opened = Connection::open(target).await;
-        connections
-            .push(opened.map_err(|source| LoadError::Http { call: format!("connect to {path}"), source })?);
+        connections.push(
+            opened
+                .map_err(|source| LoadError::Http { call: format!("connect to {}", target.host), source })?,
+        );
     }
     let window = Window::starting_now(timing.warmup_secs, timing.secs);
     let recorder = Arc::new(Recorder::staged("get", window, timing.ramp));

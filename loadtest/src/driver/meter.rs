@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::machine::{self, CpuTimes};
-use crate::outcome::{MachineUse, PhaseResult, ServerUse};
+use crate::outcome::{MachineUse, PhaseResult, ServerUse, StageUse, Unmeasured};
 use crate::process;
 use crate::units::{as_float, megabytes, micros_each};
 
@@ -24,6 +24,34 @@ pub struct Meter {
     load_average: f64,
     begun: Instant,
     memory: Vec<(f64, f64)>,
+    /// At the end of each stage so far.
+    stages: Vec<Mark>,
+}
+
+/// CPU times at a moment, and the requests until then.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    server: Option<Duration>,
+    client: Duration,
+    requests: u64,
+}
+
+impl Mark {
+    fn now(server_pid: Option<u32>, requests: u64) -> Self {
+        let client = process::cpu_time(std::process::id()).unwrap_or_default();
+        Self { server: server_pid.and_then(process::cpu_time), client, requests }
+    }
+
+    /// The usage since an earlier mark.
+    fn since(&self, before: &Self) -> StageUse {
+        let requests = self.requests.saturating_sub(before.requests);
+        let server = self.server.zip(before.server).map(|(now, before)| now.saturating_sub(before));
+        StageUse {
+            server_cpu_us_per_request: server.and_then(|time| micros_each(time, requests)),
+            client_cpu_us_per_request: micros_each(self.client.saturating_sub(before.client), requests),
+            baseline: None,
+        }
+    }
 }
 
 impl Meter {
@@ -38,6 +66,7 @@ impl Meter {
             load_average: machine::load_average(),
             begun: Instant::now(),
             memory: Vec::new(),
+            stages: Vec::new(),
         }
     }
 
@@ -49,6 +78,18 @@ impl Meter {
             let bytes = self.server_pid.and_then(process::resident_bytes);
             self.memory.extend(bytes.map(|bytes| (secs, megabytes(bytes))));
         }
+    }
+
+    /// Notes the end of a stage, with all requests of the phase so far.
+    pub fn end_stage(&mut self, requests: u64) {
+        self.stages.push(Mark::now(self.server_pid, requests));
+    }
+
+    /// The usage of each stage that has ended.
+    fn of_stages(&self) -> Vec<StageUse> {
+        let mut before = Mark { server: self.server_cpu, client: self.client_cpu, requests: 0 };
+        let usage = |mark: &Mark| mark.since(&std::mem::replace(&mut before, *mark));
+        self.stages.iter().map(usage).collect()
     }
 
     /// Adds the usage since the start to a result of this many requests.
@@ -67,9 +108,12 @@ impl Meter {
             used
         });
         let own = server_cpu.map(|(cpu, ..)| cpu + client);
+        let has_ended = self.server_pid.is_some() && server.is_none();
         PhaseResult {
             server,
+            server_unmeasured: has_ended.then_some(Unmeasured::Ended),
             client_cpu_us_per_request: micros_each(client, requests),
+            stages: self.of_stages(),
             rss_mb_per_min: growth_per_min(&self.memory),
             machine_use: Some(machine_use(self.load_average, &self.machine, &machine::cpu_times(), own)),
             memory: self.memory,
@@ -118,6 +162,34 @@ mod tests {
             (0..100).map(|second| (f64::from(second), f64::from(second) / 10.0)).collect();
         assert!((growth_per_min(&growing).unwrap() - 6.0).abs() < 1e-6);
         assert_eq!(growth_per_min(&growing[..10]), None);
+    }
+
+    #[test]
+    fn stages_have_the_cpu_time_and_the_requests_since_the_one_before() {
+        let mark = |server: Option<u64>, client, requests| Mark {
+            server: server.map(Duration::from_micros),
+            client: Duration::from_micros(client),
+            requests,
+        };
+        let mut meter = Meter::start(None);
+        (meter.server_cpu, meter.client_cpu) = (Some(Duration::from_micros(100)), Duration::from_micros(50));
+        meter.stages = vec![mark(Some(300), 150, 10), mark(Some(400), 150, 10), mark(None, 250, 30)];
+        let stage = |server, client| StageUse {
+            server_cpu_us_per_request: server,
+            client_cpu_us_per_request: client,
+            baseline: None,
+        };
+        assert_eq!(
+            meter.of_stages(),
+            [stage(Some(20.0), Some(10.0)), stage(None, None), stage(None, Some(5.0))]
+        );
+    }
+
+    #[test]
+    fn process_that_ended_is_not_one_that_was_not_given() {
+        let unmeasured = |pid| Meter::start(pid).finish(1, PhaseResult::default()).server_unmeasured;
+        assert_eq!(unmeasured(Some(u32::MAX)), Some(Unmeasured::Ended));
+        assert_eq!((unmeasured(None), unmeasured(Some(std::process::id()))), (None, None));
     }
 
     #[test]

@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::client::{Account, Api};
+use crate::client::{Account, Api, NAME_CHARS_MAX};
 use crate::error::LoadError;
 use crate::recorder::{Recorder, Window};
 use crate::scenario::background::{MISSED_MAIL_LAST_SECS, MISSED_MAIL_SECS};
 use crate::setup::Stage;
+use crate::text::one_line;
 
 /// The delay of an email.
 const PERIOD: Duration = Duration::from_secs(MISSED_MAIL_SECS);
@@ -97,7 +98,7 @@ impl MissedMail {
             listed["emails"].as_array().into_iter().flatten().filter_map(|mail| mail["text"].as_str());
         for number in texts.filter_map(number_in) {
             if let Some(due) = self.due.remove(&number) {
-                recorder.record_success(due, 0);
+                recorder.record_success(due, None);
             }
         }
         Ok(())
@@ -118,7 +119,7 @@ pub async fn run(
     recorder: Arc<Recorder>,
 ) {
     if let Err(error) = work.run(&mut api, &writer, window, &recorder).await {
-        recorder.record_failure(&error.to_string().chars().take(100).collect::<String>());
+        recorder.record_failure(&one_line(&error.to_string(), NAME_CHARS_MAX));
     }
 }
 

@@ -21,6 +21,7 @@ pub mod tasks;
 #[cfg(test)]
 mod tests;
 
+use crate::attribution::drop_other_process;
 use crate::error::LoadError;
 use crate::outcome::PhaseResult;
 use crate::scenario::{Phase, Step};
@@ -47,11 +48,13 @@ pub async fn run_phase(
         Step::Edit(step) => edit::run(stage, phase, step, server_pid).await?,
         Step::Start(_) => return Err(LoadError::Usage("a start phase needs --spawn".to_owned())),
     };
-    Ok(name(result, phase))
+    Ok(complete(result, phase))
 }
 
-fn name(mut result: PhaseResult, phase: &Phase) -> PhaseResult {
+/// A result with the name of its phase, and without the figures of a process that is not the server.
+fn complete(mut result: PhaseResult, phase: &Phase) -> PhaseResult {
     result.name = phase.name.clone();
     phase.step.kind().clone_into(&mut result.kind);
+    drop_other_process(&mut result);
     result
 }

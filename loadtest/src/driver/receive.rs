@@ -3,7 +3,7 @@
 //! a server may store one twice under two ids, or acknowledge one with the id of another.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,14 +20,18 @@ use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
 use crate::outcome::Delivery;
 use crate::recorder::Recorder;
-use crate::report::progress::counting_bar;
-use crate::text::parse_content;
+use crate::report::progress::CountingLine;
+use crate::text::{Written, parse_content};
 
 /// Receivers that connect and register concurrently.
 const OPENERS: usize = 64;
 /// After the last send: time without any event after which missing ones are given up.
 const DRAIN_SILENCE: Duration = Duration::from_secs(3);
 const DRAIN_WAIT: Duration = Duration::from_secs(60);
+/// Within this time a server refuses a poll if it limits their rate.
+const REFUSAL_WAIT: Duration = Duration::from_secs(1);
+/// How long a queue's end may take, after which it expires by itself.
+const END_QUEUE_WAIT: Duration = Duration::from_secs(10);
 /// How long to wait for surplus events once all have arrived.
 const DRAIN_AFTERWARDS: Duration = Duration::from_millis(100);
 
@@ -39,15 +43,27 @@ pub struct Receiver {
     /// The request that deletes the queue, so that no events are collected for it after the phase.
     end: Vec<u8>,
     request: Vec<u8>,
-    last_event_id: i64,
-    /// What arrived, by the channels that it follows.
-    seen: HashMap<u64, Arrivals>,
-    duplicates: u64,
-    out_of_order: u64,
+    checks: Checks,
     ended_early: bool,
+    /// Whether the server refused the poll before because it limits their rate, and whether the phase ended before it answered another.
+    is_limited: bool,
+    ended_limited: bool,
     /// Pause before each poll, of slow readers, and before the next one.
     pause: Duration,
     next_pause: Duration,
+}
+
+/// What arrived so far, and what was wrong with it.
+#[derive(Debug)]
+struct Checks {
+    /// The largest id of an event.
+    last_event_id: i64,
+    /// What arrived, by the channels that it follows.
+    seen: HashMap<u64, Arrivals>,
+    /// Ids of the events of any other kind or channel.
+    others: HashSet<i64>,
+    duplicates: u64,
+    out_of_order: u64,
 }
 
 #[derive(Deserialize)]
@@ -80,6 +96,8 @@ pub struct Reception {
     pub epoch: Instant,
     /// Message events received so far by all receivers.
     pub received: Arc<AtomicU64>,
+    /// Receivers that wait now because the server limits the rate of polls.
+    pub limited: Arc<AtomicU64>,
     /// Becomes true when the receivers must stop.
     pub stop: watch::Receiver<bool>,
     /// Limits how many receivers delete their queues concurrently.
@@ -91,16 +109,16 @@ pub async fn open_receivers(
     target: &Arc<Target>,
     accounts: Vec<(Arc<Account>, Vec<u64>)>,
 ) -> Result<Vec<Receiver>, LoadError> {
-    let bar = counting_bar(accounts.len() as u64, "event queues");
+    let line = CountingLine::new(accounts.len() as u64, "event queues");
     let part_size = accounts.len().div_ceil(OPENERS).max(1);
     let mut openers = JoinSet::new();
     for part in accounts.chunks(part_size) {
-        let (part, target, bar) = (part.to_vec(), target.clone(), bar.clone());
+        let (part, target, line) = (part.to_vec(), target.clone(), line.clone());
         openers.spawn(async move {
             let mut opened = Vec::with_capacity(part.len());
             for (account, channels) in part {
                 opened.push(Receiver::open(&target, &account, &channels).await?);
-                bar.inc(1);
+                line.add_one();
             }
             Ok::<_, LoadError>(opened)
         });
@@ -109,7 +127,7 @@ pub async fn open_receivers(
     while let Some(joined) = openers.join_next().await {
         receivers.extend(joined.map_err(|error| LoadError::Server(format!("a receiver ended: {error}")))??);
     }
-    bar.finish_and_clear();
+    line.finish();
     Ok(receivers)
 }
 
@@ -124,11 +142,10 @@ impl Receiver {
             poll: NumberedGet::new(&target.host, &format!("{queue}&last_event_id="), authorization),
             end: bodiless_request("DELETE", &target.host, &queue, authorization),
             request: Vec::new(),
-            last_event_id: registered.last_event_id,
-            seen: channels.iter().map(|id| (*id, Arrivals::default())).collect(),
-            duplicates: 0,
-            out_of_order: 0,
+            checks: Checks::new(registered.last_event_id, channels),
             ended_early: false,
+            is_limited: false,
+            ended_limited: false,
             pause: Duration::ZERO,
             next_pause: Duration::ZERO,
         })
@@ -139,16 +156,30 @@ impl Receiver {
         let mut failures_in_a_row = FailureLimit::of_receiver(reception.recorder.replies_until());
         let mut stop = reception.stop.clone();
         loop {
+            let asked = Instant::now();
             tokio::select! {
-                () = stopped(&mut stop) => return self.end_queue(&reception.ending).await,
+                () = stopped(&mut stop) => {
+                    // A poll that is held for longer was not refused.
+                    self.ended_limited |= self.is_limited && asked.elapsed() < REFUSAL_WAIT + self.pause;
+                    return self.end_queue(&reception.ending).await;
+                }
                 outcome = self.poll_once(&mut reception) => match outcome {
-                    Ok(()) => failures_in_a_row.good(),
+                    Ok(()) => {
+                        self.is_limited = false;
+                        failures_in_a_row.good();
+                    }
                     Err(failure) => {
+                        self.is_limited = failure.retry_after.is_some();
                         reception.recorder.record_failure(&failure.name);
+                        let limited = Limited::of(&failure, &reception);
                         let goes_on = tokio::select! {
-                            () = stopped(&mut stop) => true,
+                            () = stopped(&mut stop) => {
+                                self.ended_limited = self.is_limited;
+                                true
+                            }
                             goes_on = failures_in_a_row.pause(&failure) => goes_on,
                         };
+                        drop(limited);
                         // A deleted queue cannot be restored, and neither can its events.
                         if failure.name.contains("BAD_EVENT_QUEUE_ID") || !goes_on {
                             self.ended_early = true;
@@ -163,12 +194,12 @@ impl Receiver {
     async fn end_queue(mut self, ending: &Semaphore) -> Self {
         let _turn = ending.acquire().await;
         // The phase is complete; a queue that cannot be deleted expires by itself.
-        let _ = self.connection.exchange(&self.end).await;
+        let _ = tokio::time::timeout(END_QUEUE_WAIT, self.connection.exchange(&self.end)).await;
         self
     }
 
     async fn poll_once(&mut self, reception: &mut Reception) -> Result<(), Failure> {
-        self.poll.fill(&mut self.request, self.last_event_id);
+        self.poll.fill(&mut self.request, self.checks.last_event_id);
         let exchanged = if self.pause.is_zero() {
             self.connection.exchange(&self.request).await
         } else {
@@ -184,25 +215,9 @@ impl Receiver {
         let bytes = reply.body.len();
         let parsed: EventsReply = serde_json::from_slice(reply.body).map_err(|_| "malformed events")?;
         for event in &parsed.events {
-            if event.id <= self.last_event_id {
-                self.duplicates += 1;
-                continue;
-            }
-            self.last_event_id = event.id;
-            let Some(message) = &event.message else { continue };
-            let Some(channel) = message.stream_id else { continue };
-            let Some(seen) = self.seen.get_mut(&channel) else { continue };
             // This run has not written a time that is still to come.
-            let written = parse_content(&message.content, reception.epoch).filter(|it| it.sent <= now);
-            match seen.add(message.id, written.map(|it| it.hash)) {
-                Arrival::New => {}
-                Arrival::Duplicate => {
-                    self.duplicates += 1;
-                    continue;
-                }
-                Arrival::Late => self.out_of_order += 1,
-            }
-            if let Some(written) = written {
+            let read = |content: &str| parse_content(content, reception.epoch).filter(|it| it.sent <= now);
+            if let Some(written) = self.checks.take(event, read) {
                 reception.received.fetch_add(1, Ordering::Relaxed);
                 reception.recorder.record_success(written.sent, bytes);
             }
@@ -212,20 +227,78 @@ impl Receiver {
 
     /// Adds what this receiver got of the messages that were sent to a result; the reasons of failed receipts are recorded.
     fn evaluate(&self, sent: &Messages, delivery: &mut Delivery, recorder: &Recorder) {
-        for (channel_id, seen) in &self.seen {
+        for (channel_id, seen) in &self.checks.seen {
             delivery.deliveries += seen.count();
             for message in sent.get(channel_id).into_iter().flatten() {
                 match seen.check(message) {
                     Ok(true) => {}
+                    // The server may have it.
+                    Ok(false) if self.ended_limited => delivery.unfetched_events += 1,
                     Ok(false) => delivery.lost_events += 1,
                     Err(reason) => recorder.record_failure(reason),
                 }
             }
         }
         delivery.receivers += 1;
-        delivery.duplicate_events += self.duplicates;
-        delivery.out_of_order_events += self.out_of_order;
+        delivery.duplicate_events += self.checks.duplicates;
+        delivery.out_of_order_events += self.checks.out_of_order;
         delivery.ended_receivers += u64::from(self.ended_early);
+    }
+}
+
+impl Checks {
+    fn new(last_event_id: i64, channels: &[u64]) -> Self {
+        let seen = channels.iter().map(|id| (*id, Arrivals::default())).collect();
+        Self { last_event_id, seen, others: HashSet::new(), duplicates: 0, out_of_order: 0 }
+    }
+
+    /// Checks an event. Returns what was written if it has a message of this run that was not there before.
+    fn take(&mut self, event: &Event<'_>, read: impl Fn(&str) -> Option<Written>) -> Option<Written> {
+        let is_late = event.id <= self.last_event_id;
+        self.last_event_id = self.last_event_id.max(event.id);
+        let message = event.message.as_ref();
+        let seen = message.and_then(|message| self.seen.get_mut(&message.stream_id?));
+        let (arrival, written) = match message.zip(seen) {
+            Some((message, seen)) => {
+                let written = read(&message.content);
+                (seen.add(message.id, written.as_ref().map(|it| it.hash)), written)
+            }
+            None if self.others.insert(event.id) => (Arrival::New, None),
+            None => (Arrival::Duplicate, None),
+        };
+        // An event that was not there before is not a duplicate, whatever its id.
+        match arrival {
+            Arrival::Duplicate => {
+                self.duplicates += 1;
+                return None;
+            }
+            Arrival::New | Arrival::Late => {
+                self.out_of_order += u64::from(is_late || arrival == Arrival::Late)
+            }
+        }
+        written
+    }
+}
+
+/// Counts a receiver that waits because the server limits the rate of polls, as long as it may ask again.
+struct Limited(Option<Arc<AtomicU64>>);
+
+impl Limited {
+    fn of(failure: &Failure, reception: &Reception) -> Self {
+        let waits = failure.retry_after.is_some() && Instant::now() < reception.recorder.replies_until();
+        let limited = waits.then(|| reception.limited.clone());
+        limited.iter().for_each(|count| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        Self(limited)
+    }
+}
+
+impl Drop for Limited {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|count| {
+            count.fetch_sub(1, Ordering::Relaxed);
+        });
     }
 }
 
@@ -240,6 +313,7 @@ pub struct Receivers {
     tasks: JoinSet<Receiver>,
     stop: watch::Sender<bool>,
     received: Arc<AtomicU64>,
+    limited: Arc<AtomicU64>,
     recorder: Arc<Recorder>,
     pause: Duration,
 }
@@ -258,7 +332,7 @@ impl Receivers {
         pause: Duration,
     ) -> Self {
         let (stop, stopped) = watch::channel(false);
-        let received = Arc::new(AtomicU64::new(0));
+        let (received, limited) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let ending = Arc::new(Semaphore::new(OPENERS));
         let mut tasks = JoinSet::new();
         let count = u32::try_from(receivers.len().max(1)).unwrap_or(u32::MAX);
@@ -269,21 +343,23 @@ impl Receivers {
                 recorder: recorder.clone(),
                 epoch,
                 received: received.clone(),
+                limited: limited.clone(),
                 stop: stopped.clone(),
                 ending: ending.clone(),
             };
             tasks.spawn(receiver.run(reception));
         }
-        Self { tasks, stop, received, recorder: recorder.clone(), pause }
+        Self { tasks, stop, received, limited, recorder: recorder.clone(), pause }
     }
 
-    /// Waits until `expected` messages have arrived in total, or none arrives any more.
+    /// Waits until `expected` messages have arrived in total, or none arrives any more although no receiver waits for the end of a
+    /// rate limit.
     pub async fn drain(&self, expected: u64) {
         let begun = Instant::now();
         let mut progress = (begun, 0);
         loop {
             let received = self.received.load(Ordering::Relaxed);
-            if received != progress.1 {
+            if received != progress.1 || self.limited.load(Ordering::Relaxed) > 0 {
                 progress = (Instant::now(), received);
             }
             if received >= expected {
@@ -324,5 +400,28 @@ mod tests {
         assert_eq!(parsed.events.len(), 3);
         let message = parsed.events[1].message.as_ref().unwrap();
         assert_eq!((message.id, message.stream_id, message.content.as_ref()), (9, Some(3), "a \"b\""));
+    }
+
+    /// What a receiver of channel 3 finds wrong: duplicates, and events out of order. The content of a message is its id.
+    fn check(events: &[(i64, Option<u64>)]) -> (u64, u64, u64) {
+        let mut checks = Checks::new(-1, &[3]);
+        let now = Instant::now();
+        for (id, message) in events {
+            let message =
+                message.map(|id| EventMessage { id, stream_id: Some(3), content: id.to_string().into() });
+            let read = |content: &str| Some(Written { sent: now, hash: content.parse().unwrap() });
+            checks.take(&Event { id: *id, message }, read);
+        }
+        assert_eq!(checks.last_event_id, events.iter().map(|event| event.0).max().unwrap());
+        (checks.seen[&3].count(), checks.duplicates, checks.out_of_order)
+    }
+
+    #[test]
+    fn events_in_a_wrong_order_are_neither_lost_nor_duplicates() {
+        assert_eq!(check(&[(0, Some(1)), (1, Some(2)), (2, None), (3, Some(3))]), (3, 0, 0));
+        assert_eq!(check(&[(1, Some(2)), (0, Some(1)), (3, None), (2, None), (4, Some(3))]), (3, 0, 2));
+        assert_eq!(check(&[(1, Some(1)), (0, Some(2))]), (2, 0, 1), "the events only");
+        assert_eq!(check(&[(0, Some(2)), (1, Some(1))]), (2, 0, 1), "the messages only");
+        assert_eq!(check(&[(0, Some(1)), (0, Some(1)), (1, None), (1, None), (2, Some(1))]), (1, 3, 0));
     }
 }

@@ -54,7 +54,7 @@ struct Registrar {
 
 impl Registrar {
     async fn open(target: &Arc<Target>, account: &Account, whole_state: bool) -> Result<Self, LoadError> {
-        let failed = |source| LoadError::Http { call: "connect to /register".to_owned(), source };
+        let failed = |source| LoadError::Http { call: format!("connect to {}", target.host), source };
         let connection = Connection::open(target).await.map_err(failed)?;
         let authorization = account.authorization.clone();
         let template = Template::new("POST", &target.host, "/api/v1/register", Some(&authorization));

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::error::LoadError;
 use crate::http::Target;
-use crate::outcome::{PhaseResult, Start, median};
-use crate::process::{Spawned, check_address_free, resident_bytes};
+use crate::outcome::{PhaseResult, Start, Unmeasured, median};
+use crate::process::{Spawned, check_address_free, listens, resident_bytes};
 use crate::scenario::StartStep;
 use crate::units::megabytes;
 
@@ -28,16 +28,19 @@ pub async fn run(
         let mut spawned = Spawned::start(command, log)?;
         let ready = spawned.wait_ready(target, READY_PATH).await?;
         rounds_ms.push(ready.as_secs_f64() * 1000.0);
-        if let Some(bytes) = resident_bytes(spawned.pid()) {
-            resident.push(megabytes(bytes));
-        }
+        // A wrapper that starts the server and waits does not listen.
+        let is_server = listens(spawned.pid()) != Some(false);
+        resident.extend(resident_bytes(spawned.pid()).filter(|_| is_server).map(megabytes));
         spawned.stop().await?;
     }
-    let start = Start { start_ms: median(&rounds_ms), rss_mb: median(&resident), rounds_ms };
+    let is_measured = !resident.is_empty();
+    let rss_mb = is_measured.then(|| median(&resident));
+    let start = Start { start_ms: median(&rounds_ms), rss_mb, rounds_ms };
     Ok(PhaseResult {
         name: name.to_owned(),
         kind: "start".to_owned(),
         start: Some(start),
+        server_unmeasured: (!is_measured).then_some(Unmeasured::OtherProcess),
         ..PhaseResult::default()
     })
 }

@@ -1,5 +1,6 @@
 //! The client tasks of a phase with their progress line and deadline, and the resource usage of server and client.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,14 +32,18 @@ pub struct ClientTasks {
     recorders: Vec<Arc<Recorder>>,
     tasks: JoinSet<()>,
     meter: Meter,
+    /// When the stages end that have not ended yet.
+    stage_ends: VecDeque<Instant>,
 }
 
 impl ClientTasks {
     /// Without clients. The first recorder is the phase's main operation.
     pub fn new(label: &str, window: Window, recorders: Vec<Arc<Recorder>>, server_pid: Option<u32>) -> Self {
+        let stage_ends = recorders.first().map_or_else(VecDeque::new, |first| first.stage_ends().into());
         Self {
             label: label.to_owned(),
             window,
+            stage_ends,
             recorders,
             tasks: JoinSet::new(),
             meter: Meter::start(server_pid),
@@ -61,8 +66,10 @@ impl ClientTasks {
             self.tasks.spawn(tokio::time::sleep_until(self.window.stop_at.into()));
         }
         while !self.tasks.is_empty() {
+            let stage_end = self.stage_ends.front().copied();
             tokio::select! {
                 _ = self.tasks.join_next() => {}
+                () = sleep_until(stage_end) => self.end_stage(),
                 () = tokio::time::sleep(TICK) => {
                     self.meter.sample();
                     let progress: Vec<_> = self.recorders.iter().map(|recorder| recorder.sample()).collect();
@@ -80,6 +87,15 @@ impl ClientTasks {
             }
         }
         line.finish();
+        // The last one, or, if the work ended early, the one it ended in.
+        self.end_stage();
+    }
+
+    /// Counts the requests until now to the next stage, if there is one.
+    fn end_stage(&mut self) {
+        if self.stage_ends.pop_front().is_some() {
+            self.meter.end_stage(self.recorders.iter().map(|recorder| recorder.total()).sum());
+        }
     }
 
     /// The phase's result so far: operations, and resource usage since the tasks were created.
@@ -90,6 +106,14 @@ impl ClientTasks {
         let secs = finished.first().map_or(0.0, |(_, secs)| *secs);
         let operations = finished.into_iter().map(|(operation, _)| operation).collect();
         self.meter.finish(requests, PhaseResult { secs, operations, ..PhaseResult::default() })
+    }
+}
+
+/// Waits until then; for ever without a time.
+async fn sleep_until(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end.into()).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -130,7 +154,7 @@ impl FailureLimit {
         &mut self,
         recorder: &Recorder,
         started: Instant,
-        outcome: Result<usize, Failure>,
+        outcome: Result<impl Into<Option<usize>>, Failure>,
     ) -> bool {
         match outcome {
             Ok(bytes) => {
@@ -163,7 +187,9 @@ impl FailureLimit {
         if let Some(wait) = failure.retry_after {
             // A server that says when to ask again has not failed.
             self.good();
-            let until = (now + wait).min(self.end).max(now + FAILURE_PAUSE);
+            // After the end, when only receivers go on, it is asked once a second.
+            let least = if now < self.end { FAILURE_PAUSE } else { FAILURE_PAUSE_MAX };
+            let until = (now + wait).min(self.end).max(now + least);
             tokio::time::sleep_until(until.into()).await;
             return true;
         }
@@ -190,7 +216,7 @@ mod tests {
         assert!(limit.record_failure(&recorder, &limited).await, "the server is there");
         assert!(Instant::now() >= window.stop_at, "it waited, but not beyond the end of the phase");
         limit.since = Instant::now().checked_sub(FAILURES_MAX);
-        assert!(!limit.record(&recorder, Instant::now(), Err("500".into())).await);
+        assert!(!limit.record(&recorder, Instant::now(), Err::<usize, _>("500".into())).await);
         let (operation, _) = recorder.finish(Instant::now());
         assert_eq!((operation.failed, operation.ended_clients), (3, 1));
     }

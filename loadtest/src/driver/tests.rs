@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::budget::Budget;
+use super::receive::{Receivers, open_receivers};
 use super::send::{Sent, open_senders};
 use super::tasks::ClientTasks;
 use super::{fill, run_phase};
@@ -161,6 +162,66 @@ async fn duplicate_events_are_reported() {
     let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
     assert_eq!(delivery.duplicate_events, delivery.messages / 10 * 9, "{delivery:?}");
     assert_eq!(delivery.lost_events, 0);
+}
+
+#[tokio::test]
+async fn events_in_a_wrong_order_are_counted_as_such() {
+    let target = fake::start(Faults { reverse_events: true, ..Faults::default() });
+    let mut phases = fanout(100);
+    // So that an answer has many events.
+    phases[0]["step"]["slow"] = serde_json::json!({"receivers": 3, "pause_ms": 200});
+    let delivery = run_with(&target, 0, phases).await[0].delivery.unwrap();
+    assert!(delivery.out_of_order_events >= 3 * 20, "{delivery:?}");
+    assert_eq!((delivery.lost_events, delivery.duplicate_events), (0, 0), "{delivery:?}");
+    assert_eq!(delivery.deliveries, delivery.messages * 12);
+}
+
+#[tokio::test]
+async fn receivers_whose_polls_are_limited_get_their_messages_after_the_end() {
+    let target = fake::start(Faults { limit_polls: 9, ..Faults::default() });
+    let results = run_with(&target, 0, fanout(100)).await;
+    let delivery = results[0].delivery.unwrap();
+    assert_eq!((delivery.lost_events, delivery.unfetched_events), (0, 0), "{delivery:?}");
+    assert_eq!((delivery.deliveries, results[0].failed()), (delivery.messages * 9, 9));
+}
+
+#[tokio::test]
+async fn messages_are_not_lost_whose_polls_are_limited_until_the_end() {
+    let target = fake::start(Faults { limit_polls: 1_000, ..Faults::default() });
+    let mut stage = Stage::prepare(&target, &scenario(0, fanout(100)), &None).await.unwrap();
+    let channel = stage.channel("load all").unwrap();
+    let accounts = stage.accounts(&channel.members, 4).await.unwrap();
+    let writer = Arc::new(Writer::new(Instant::now(), [24, 80]));
+    let mut senders = open_senders(&target, &accounts[..1], &[channel.id], 2, &writer).await.unwrap();
+    let followed = accounts.into_iter().map(|account| (account, vec![channel.id])).collect();
+    let receivers = open_receivers(&target, followed).await.unwrap();
+    let window = Window::starting_now(0.0, 0.1);
+    let window = Window { replies_until: window.stop_at, ..window };
+    let polling = Receivers::start(receivers, &Arc::new(Recorder::new("receipt", window)), Instant::now());
+    let sent = Sent::kept();
+    sent.add(&senders[0].send_waiting().await.unwrap());
+    polling.drain(4).await;
+    let delivery = polling.finish(&sent.messages()).await;
+    assert_eq!((delivery.lost_events, delivery.unfetched_events, delivery.deliveries), (0, 4, 0));
+}
+
+#[tokio::test]
+async fn idle_polls_without_a_local_process_and_the_bare_server_have_a_last_receipt() {
+    let target = fake::start(Faults::default());
+    let mut scenario = scenario(
+        0,
+        serde_json::json!([{"name": "idle", "step": {"do": "idle", "polls": 9, "channel": "load all", "hold_secs": 0}}]),
+    );
+    // The bare server is this program, which a test is not.
+    scenario.drop_baselines();
+    let mut stages = [Stage::prepare(&target, &scenario, &None).await.unwrap()];
+    let result = run_phase(&mut stages, &scenario.phases[0], None).await.unwrap();
+    let idle = result.idle.unwrap();
+    assert!(idle.last_receipt_ms.is_some() && idle.bytes_per_poll.is_none(), "{idle:?}");
+    assert_eq!(
+        (idle.bare_bytes_per_connection, idle.bare_last_receipt_ms, result.baseline),
+        (None, None, None)
+    );
 }
 
 #[tokio::test]

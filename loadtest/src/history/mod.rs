@@ -27,16 +27,22 @@ pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
     if let (Some(results), Some(version)) = (&args.results, &args.version) {
         check_version(version).map_err(LoadError::Usage)?;
         let run = report::read(results)?;
-        for result in run.scenarios.iter().filter(|result| result.lacks_sync) {
-            print(format!(
-                "{} is left out: its server did not sync; use one that does (`dev --data FOLDER`)",
-                result.name
-            ));
+        if let Some(reason) = lines::incomplete(&run) {
+            return Err(LoadError::Usage(format!("{}: {reason}, so nothing was added", results.display())));
+        }
+        for result in &run.scenarios {
+            if let Some(reason) = lines::left_out(result) {
+                print(format!("{} is left out: {reason}", result.name));
+            }
         }
         let line = line_of(&run, version);
         if line.figures.iter().all(Option::is_none) {
-            let names: Vec<&str> = COLUMNS.iter().map(|column| column.scenario).collect();
-            return Err(LoadError::Usage(format!("the results have none of {}", names.join(", "))));
+            let mut names: Vec<&str> = COLUMNS.iter().map(|column| column.scenario).collect();
+            names.dedup();
+            return Err(LoadError::Usage(format!(
+                "the results have no figure of any of {}",
+                names.join(", ")
+            )));
         }
         if lines.last().is_some_and(|newest| is_same(newest, &line)) {
             return Err(LoadError::Usage(format!(
@@ -71,6 +77,7 @@ fn write(path: &Path, text: &str) -> Result<(), LoadError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::RunResult;
     use crate::report::sample;
 
     #[test]
@@ -79,6 +86,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let mut run = sample::run_result();
         run.scenarios[0].phases[0].baseline.as_mut().unwrap().cpu_ratio = Some(9.6284);
+        sample::forget_failures(&mut run);
         report::write(&run, folder.path()).unwrap();
         let args = HistoryArgs {
             results: Some(path("results.json")),
@@ -92,6 +100,11 @@ mod tests {
             record(&nothing).unwrap_err().to_string().contains("misspelt.csv") && !path("plot.svg").exists()
         );
         record(&args).unwrap();
+        let named = RunResult { scenarios: Vec::new(), ..run.clone() };
+        report::write(&named, folder.path()).unwrap();
+        let error = record(&args).unwrap_err().to_string();
+        assert!(error.ends_with("of send, send_one, fanout, users_me, fetch_newest, idle, start"), "{error}");
+        report::write(&run, folder.path()).unwrap();
         let error = record(&args).unwrap_err().to_string();
         assert!(error.contains("same date, version and figures"), "{error}");
         let with = |version: &str| HistoryArgs {
@@ -104,6 +117,10 @@ mod tests {
         record(&with("2")).unwrap();
         let lines = parse(&std::fs::read_to_string(&args.file).unwrap()).unwrap();
         assert_eq!(lines.iter().map(|line| line.figures[0]).collect::<Vec<_>>(), [Some(9.63), Some(9.63)]);
+        sample::interrupt(&mut run);
+        report::write(&run, folder.path()).unwrap();
+        let error = record(&with("3")).unwrap_err().to_string();
+        assert!(error.contains("interrupted by SIGINT in phase b of send"), "{error}");
         assert!(
             std::fs::read_to_string(&args.plot).unwrap() == plot::render(&lines),
             "it is drawn from the file"

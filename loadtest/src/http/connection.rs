@@ -100,8 +100,12 @@ impl Connection {
     async fn read_head(&mut self) -> Result<Head, HttpError> {
         loop {
             self.read_some().await?;
-            if let Some(head) = parse_head(&self.buffer[..self.filled])? {
-                return Ok(head);
+            while let Some(head) = parse_head(&self.buffer[..self.filled])? {
+                if !head.is_interim() {
+                    return Ok(head);
+                }
+                self.buffer.copy_within(head.length..self.filled, 0);
+                self.filled -= head.length;
             }
         }
     }
@@ -178,12 +182,18 @@ mod tests {
     async fn replies_in_pieces_are_put_together() {
         let target = start_fake(vec![
             vec![b"HTTP/1.1 200 OK\r\nConten", b"t-Length: 5\r\n\r\nhe", b"llo"],
+            vec![
+                b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n",
+                b"\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+            ],
             vec![b"HTTP/1.1 404 Not Found\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nno", b"t\r\n0\r\n\r\n"],
         ])
         .await;
         let mut connection = Connection::open(&target).await.unwrap();
         let reply = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
         assert_eq!((reply.status, reply.body), (200, &b"hello"[..]));
+        let reply = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        assert_eq!((reply.status, reply.body), (200, &b"ok"[..]), "after interim answers");
         let reply = connection.exchange(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
         assert_eq!((reply.status, reply.body), (404, &b"not"[..]));
     }

@@ -5,13 +5,14 @@
 mod connection;
 mod parse;
 mod request;
+mod retry_after;
 mod stream;
 mod target;
 mod tls_error;
 
 pub use connection::{Connection, Reply};
-pub use parse::parse_retry_after;
 pub use request::{NumberedGet, Template, basic_authorization, bodiless_request, encode_form};
+pub use retry_after::of_secs as retry_after_secs;
 pub use target::{Target, TargetPolicy};
 
 /// The reason why an exchange gave no reply.
@@ -25,6 +26,9 @@ pub enum HttpError {
     /// The server closed the connection before the reply was complete.
     #[error("the server closed the connection")]
     Closed,
+    /// The server did not answer in time.
+    #[error("no reply within {} s", .0.as_secs_f64())]
+    NoReply(std::time::Duration),
     /// The bytes are not HTTP/1.1 as this client parses it.
     #[error("malformed reply: {0}")]
     Malformed(String),
@@ -40,6 +44,7 @@ impl HttpError {
             HttpError::Io(error) => format!("io {:?}", error.kind()),
             HttpError::Tls(_) => "TLS".to_owned(),
             HttpError::Closed => "closed".to_owned(),
+            HttpError::NoReply(_) => "no reply".to_owned(),
             HttpError::Malformed(_) => "malformed".to_owned(),
             HttpError::TooLarge(_) => "too large".to_owned(),
         }

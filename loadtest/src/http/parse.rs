@@ -3,11 +3,13 @@
 
 use std::time::Duration;
 
-use super::HttpError;
+use super::{HttpError, retry_after};
 
-const HEADERS_MAX: usize = 64;
-/// Longest time that a server may ask to wait, in seconds: a day. A longer one becomes this.
-const RETRY_AFTER_MAX: f64 = 86_400.0;
+/// Headers of most replies, and of any.
+const HEADERS_MOST: usize = 64;
+const HEADERS_MAX: usize = 1_024;
+/// Of a request above a rate limit.
+const TOO_MANY: u16 = 429;
 
 /// The head of a reply.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,6 +24,13 @@ pub struct Head {
     pub retry_after: Option<Duration>,
 }
 
+impl Head {
+    /// Whether the reply is still to come.
+    pub fn is_interim(&self) -> bool {
+        matches!(self.status, 100 | 102..=199)
+    }
+}
+
 /// How the length of a body is determined.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Framing {
@@ -31,14 +40,29 @@ pub enum Framing {
 
 /// Parses the head of a reply; `None` when more bytes are needed.
 pub fn parse_head(bytes: &[u8]) -> Result<Option<Head>, HttpError> {
-    let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
-    let mut response = httparse::Response::new(&mut headers);
-    let parsed = response.parse(bytes).map_err(|error| HttpError::Malformed(error.to_string()))?;
-    let httparse::Status::Complete(length) = parsed else { return Ok(None) };
+    let parsed = match parse_headers(bytes, &mut [httparse::EMPTY_HEADER; HEADERS_MOST]) {
+        Err(httparse::Error::TooManyHeaders) => {
+            parse_headers(bytes, &mut vec![httparse::EMPTY_HEADER; HEADERS_MAX])
+        }
+        parsed => parsed,
+    };
+    parsed.map_err(|error| HttpError::Malformed(error.to_string()))?.transpose()
+}
+
+/// The head, if all of it is there; the error inside is about its values.
+fn parse_headers<'a>(
+    bytes: &'a [u8],
+    headers: &mut [httparse::Header<'a>],
+) -> Result<Option<Result<Head, HttpError>>, httparse::Error> {
+    let mut response = httparse::Response::new(headers);
+    let httparse::Status::Complete(length) = response.parse(bytes)? else { return Ok(None) };
+    Ok(Some(read_head(&response, length)))
+}
+
+fn read_head(response: &httparse::Response<'_, '_>, length: usize) -> Result<Head, HttpError> {
     let status = response.code.unwrap_or(0);
     let mut framing = None;
     let mut closes = response.version == Some(0);
-    let mut retry_after = None;
     for header in response.headers.iter() {
         if header.name.eq_ignore_ascii_case("content-length") {
             framing = framing.or(Some(Framing::Length(parse_length(header.value)?)));
@@ -48,23 +72,23 @@ pub fn parse_head(bytes: &[u8]) -> Result<Option<Head>, HttpError> {
             }
         } else if header.name.eq_ignore_ascii_case("connection") {
             closes = header.value.eq_ignore_ascii_case(b"close");
-        } else if status == 429 && header.name.eq_ignore_ascii_case("retry-after") {
-            let secs = std::str::from_utf8(header.value).ok().and_then(|text| text.trim().parse().ok());
-            retry_after = secs.and_then(parse_retry_after);
         }
     }
+    let retry_after = if status == TOO_MANY { find_retry_after(response.headers) } else { None };
     let bodiless = matches!(status, 100..=199 | 204 | 304);
     let framing = match framing {
         _ if bodiless => Framing::Length(0),
         Some(framing) => framing,
         None => return Err(HttpError::Malformed("the body has no stated length".to_owned())),
     };
-    Ok(Some(Head { length, status, framing, closes, retry_after }))
+    Ok(Head { length, status, framing, closes, retry_after })
 }
 
-/// A time to wait in seconds, a day at most; none that is negative.
-pub fn parse_retry_after(secs: f64) -> Option<Duration> {
-    (secs >= 0.0).then(|| Duration::from_secs_f64(secs.min(RETRY_AFTER_MAX)))
+fn find_retry_after(headers: &[httparse::Header<'_>]) -> Option<Duration> {
+    let value = |name: &str| {
+        headers.iter().find(|header| header.name.eq_ignore_ascii_case(name)).map(|header| header.value)
+    };
+    retry_after::parse(value("retry-after")?, value("date"))
 }
 
 fn parse_length(value: &[u8]) -> Result<usize, HttpError> {
@@ -83,16 +107,28 @@ pub fn find_chunks_end(bytes: &[u8], start: usize) -> Result<Option<usize>, Http
         let Some(end) = data.checked_add(size).and_then(|end| end.checked_add(2)) else {
             return Err(HttpError::Malformed("chunk size".to_owned()));
         };
+        if size == 0 {
+            return Ok(find_trailers_end(bytes, data));
+        }
         if end > bytes.len() {
             return Ok(None);
         }
         if &bytes[end - 2..end] != b"\r\n" {
             return Err(HttpError::Malformed("chunk without its end".to_owned()));
         }
-        if size == 0 {
-            return Ok(Some(end));
-        }
         position = end;
+    }
+}
+
+/// Looks for the empty line after the last chunk, and after the trailers if there are some.
+fn find_trailers_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut line = start;
+    loop {
+        let end = line + bytes[line..].windows(2).position(|pair| pair == b"\r\n")?;
+        if end == line {
+            return Some(end + 2);
+        }
+        line = end + 2;
     }
 }
 
@@ -142,14 +178,22 @@ mod tests {
             parse_head(head.as_bytes()).unwrap().unwrap().retry_after
         };
         assert_eq!(waits(429, "5"), Some(Duration::from_secs(5)));
-        assert_eq!(waits(429, "0.25"), Some(Duration::from_millis(250)));
-        for endless in ["1e9", "99999999999999999999", "inf"] {
-            assert_eq!(waits(429, endless), Some(Duration::from_secs(86_400)), "{endless}");
-        }
-        for other in ["-1", "NaN", "Wed, 21 Oct 2026 07:28:00 GMT"] {
-            assert_eq!(waits(429, other), None, "{other}");
-        }
+        let dated = "Wed, 21 Oct 2026 07:28:09 GMT\r\nDate: Wed, 21 Oct 2026 07:28:00 GMT";
+        assert_eq!(waits(429, dated), Some(Duration::from_secs(9)));
+        assert_eq!(waits(429, "soon"), None);
         assert_eq!(waits(200, "5"), None);
+    }
+
+    #[test]
+    fn many_headers_are_read() {
+        let head = |count: usize| {
+            let headers = "X: y\r\n".repeat(count - 1);
+            parse_head(format!("HTTP/1.1 200 OK\r\n{headers}Content-Length: 7\r\n\r\n").as_bytes())
+        };
+        for count in [HEADERS_MOST, HEADERS_MOST + 1, HEADERS_MAX] {
+            assert_eq!(head(count).unwrap().unwrap().framing, Framing::Length(7));
+        }
+        assert!(head(HEADERS_MAX + 1).is_err());
     }
 
     #[test]
@@ -180,6 +224,17 @@ mod tests {
         assert_eq!(find_chunks_end(&bytes, 4).unwrap(), Some(whole));
         let length = join_chunks(&mut bytes, 4).unwrap();
         assert_eq!(&bytes[4..4 + length], b"wikipedia in \r\nchunks");
+    }
+
+    #[test]
+    fn trailers_are_skipped() {
+        let mut bytes = b"2\r\nab\r\n0\r\nExpires: never\r\nX: y\r\n\r\nnext".to_vec();
+        let whole = bytes.len() - 4;
+        for cut in 0..whole {
+            assert_eq!(find_chunks_end(&bytes[..cut], 0).unwrap(), None, "cut at {cut}");
+        }
+        assert_eq!(find_chunks_end(&bytes, 0).unwrap(), Some(whole));
+        assert_eq!(join_chunks(&mut bytes, 0).unwrap(), 2);
     }
 
     #[test]

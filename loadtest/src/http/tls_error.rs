@@ -3,6 +3,10 @@
 use rustls::CertificateError;
 
 use super::HttpError;
+use crate::text::one_line;
+
+/// Characters of a reason, which may have names of the server's certificate.
+const REASON_CHARS_MAX: usize = 300;
 
 /// The error of a connection attempt: that of TLS in words, if it is one.
 pub fn explain(error: std::io::Error) -> HttpError {
@@ -11,7 +15,7 @@ pub fn explain(error: std::io::Error) -> HttpError {
         Some(rustls::Error::InvalidMessage(_)) => HttpError::Tls(
             "the server did not answer with TLS: perhaps its address begins with http://".to_owned(),
         ),
-        Some(other) => HttpError::Tls(other.to_string()),
+        Some(other) => HttpError::Tls(one_line(&other.to_string(), REASON_CHARS_MAX)),
         None => HttpError::Io(error),
     }
 }
@@ -37,7 +41,10 @@ fn explain_certificate(reason: &CertificateError) -> String {
              for the server (without CA:TRUE), and give the authority's with --ca FILE"
                 .to_owned()
         }
-        other => format!("the server's certificate was refused ({other}); --ca FILE gives the authority to trust"),
+        other => {
+            let reason = one_line(&other.to_string(), REASON_CHARS_MAX);
+            format!("the server's certificate was refused ({reason}); --ca FILE gives the authority to trust")
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::dates;
-use super::figures::{Figure, Unit, figures};
+use super::figures::{Figure, Unit, figures, of_run, of_scenario};
 use crate::outcome::RunResult;
 
 /// A figure with its place.
@@ -18,7 +18,11 @@ struct Placed<'a> {
 fn all(runs: &[RunResult]) -> Vec<Placed<'_>> {
     let mut found = Vec::new();
     for run in runs {
+        let place = |figure| Placed { run, scenario: "", phase: "", figure };
+        found.extend(of_run(run).into_iter().map(place));
         for scenario in &run.scenarios {
+            let place = |figure| Placed { run, scenario: &scenario.name, phase: "", figure };
+            found.extend(of_scenario(scenario).into_iter().map(place));
             for phase in &scenario.phases {
                 let place = |figure| Placed { run, scenario: &scenario.name, phase: &phase.name, figure };
                 found.extend(figures(phase).into_iter().map(place));
@@ -28,14 +32,15 @@ fn all(runs: &[RunResult]) -> Vec<Placed<'_>> {
     found
 }
 
-/// CSV with a header. `stage` is empty for all of a phase, and `value` where it could not be measured.
+/// CSV with a header. `stage` is empty for all of a phase, `phase` for a scenario, `scenario` for the run, and `value` where it
+/// could not be measured.
 pub fn csv(runs: &[RunResult]) -> String {
     let mut text =
         String::from("started_at,server,version,scenario,phase,operation,stage,figure,unit,value\n");
     for Placed { run, scenario, phase, figure } in all(runs) {
         let stage = if figure.stage == 0 { String::new() } else { figure.stage.to_string() };
         let value = figure.value.map_or_else(String::new, |value| value.to_string());
-        let unit = figure.unit.symbol();
+        let unit = figure.kind.unit.symbol();
         let started = dates::iso(run.started_at);
         let (server, version) = (run.server.as_str(), run.machine.server_version.as_str());
         let fields = [
@@ -46,7 +51,7 @@ pub fn csv(runs: &[RunResult]) -> String {
             phase,
             &figure.operation,
             &stage,
-            figure.name,
+            figure.kind.name,
             unit,
             &value,
         ];
@@ -66,10 +71,10 @@ fn quote(field: &str) -> String {
 /// Gauges in base units (seconds and bytes), with the place as labels; for the text-file collector of a node exporter. Values that
 /// could not be measured are left out.
 pub fn prometheus(runs: &[RunResult]) -> String {
-    let mut metrics: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut metrics: BTreeMap<String, (&str, Vec<String>)> = BTreeMap::new();
     for Placed { run, scenario, phase, figure } in all(runs) {
         let Some(value) = figure.value else { continue };
-        let (suffix, scale) = match figure.unit {
+        let (suffix, scale) = match figure.kind.unit {
             Unit::Count => ("", 1.0),
             Unit::PerSec => ("_per_second", 1.0),
             Unit::Millis => ("_seconds", 1e-3),
@@ -93,11 +98,13 @@ pub fn prometheus(runs: &[RunResult]) -> String {
             .map(|(name, value)| format!("{name}=\"{}\"", escape(value)))
             .collect();
         let sample = format!("{{{}}} {}", labels.join(","), value * scale);
-        metrics.entry(format!("loadtest_{}{suffix}", figure.name)).or_default().push(sample);
+        let name = format!("loadtest_{}{suffix}", figure.kind.name);
+        let (_, samples) = metrics.entry(name).or_insert_with(|| (figure.kind.help, Vec::new()));
+        samples.push(sample);
     }
     let mut text = String::new();
-    for (name, samples) in metrics {
-        let _ = writeln!(text, "# TYPE {name} gauge");
+    for (name, (help, samples)) in metrics {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} gauge");
         samples.iter().for_each(|sample| {
             let _ = writeln!(text, "{name}{sample}");
         });
@@ -145,13 +152,65 @@ mod tests {
     }
 
     #[test]
+    fn interrupted_runs_are_not_met() {
+        let mut run = sample::run_result();
+        run.scenarios[0].verdicts.retain(|verdict| verdict.met);
+        run.judge();
+        let runs = [run.clone()];
+        for line in [",,,,,run_met,,1\n", ",,,,,run_interrupted,,0\n", ",send,,,,scenario_met,,1\n"] {
+            assert!(csv(&runs).contains(line), "{line} is missing in\n{}", csv(&runs));
+        }
+        sample::interrupt(&mut run);
+        let runs = [run];
+        let lines = [
+            ",,,,,run_met,,0\n",
+            ",,,,,run_interrupted,,1\n",
+            ",,,,,run_scenarios_not_run,,1\n",
+            ",send,,,,scenario_met,,0\n",
+            ",send,,,,scenario_ended_early,,1\n",
+        ];
+        for line in lines {
+            assert!(csv(&runs).contains(line), "{line} is missing in\n{}", csv(&runs));
+        }
+        let text = prometheus(&runs);
+        for line in [
+            "loadtest_run_met{} 0\n",
+            "loadtest_run_interrupted{} 1\n",
+            "loadtest_scenario_met{scenario=\"send\"} 0\n",
+        ] {
+            assert!(text.contains(line), "{line} is missing in\n{text}");
+        }
+    }
+
+    #[test]
+    fn comparison_without_expectations_has_none_met_unless_it_ended_early() {
+        let mut run = sample::run_result();
+        run.scenarios[0].verdicts.clear();
+        run.judge();
+        assert!(csv(&[run.clone()]).contains("run_met,,\n") && !prometheus(&[run.clone()]).contains("_met{"));
+        sample::interrupt(&mut run);
+        assert!(csv(&[run]).contains("run_met,,0\n"));
+    }
+
+    #[test]
     fn prometheus_text_is_in_base_units_and_parses() {
         let mut run = sample::run_result();
         run.server = "a".to_owned();
         let text = prometheus(&[run]);
         let wanted = r#"loadtest_p99_seconds{server="a",scenario="send",phase="64 <clients>",operation="send"} 0.0075"#;
         assert!(text.contains(wanted), "{text}");
-        assert!(text.contains("# TYPE loadtest_server_cpu_per_request_seconds gauge\n"), "{text}");
+        let head = "# HELP loadtest_server_cpu_per_request_seconds CPU time of the server for each request.\n\
+                    # TYPE loadtest_server_cpu_per_request_seconds gauge\n\
+                    loadtest_server_cpu_per_request_seconds{";
+        assert!(text.contains(head), "{text}");
+        let metrics: std::collections::BTreeSet<&str> =
+            text.lines().filter_map(|line| line.split_once('{')).map(|(name, _)| name).collect();
+        let lines = |what: &str| text.lines().filter(|line| line.starts_with(what)).count();
+        assert_eq!(
+            (lines("# HELP "), lines("# TYPE ")),
+            (metrics.len(), metrics.len()),
+            "one for each metric"
+        );
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (_, value) = line.rsplit_once("} ").unwrap();
             assert!(value.parse::<f64>().is_ok(), "{line}");

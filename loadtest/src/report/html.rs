@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use super::page::{self, Cell, escape};
-use super::table::{baseline_facts, notes, render_machine, scenario_warnings};
+use super::table::{bare, baseline_facts, notes, render_machine, run_warnings, scenario_warnings};
 use super::{dates, plots};
 use crate::machine::busy_before;
-use crate::outcome::{Latency, Operation, PhaseResult, RunResult, ScenarioResult, Verdict};
+use crate::outcome::{BaselineShare, Latency, Operation, PhaseResult, RunResult, ScenarioResult, Verdict};
 use crate::units::{as_float, format_measured, format_number, format_whole};
 
 /// The whole page.
@@ -24,15 +24,9 @@ pub fn render(run: &RunResult) -> String {
     if let Some(warning) = busy_before(&run.machine) {
         page::warning(&mut page, &warning);
     }
-    let has_verdicts = run.scenarios.iter().any(|scenario| !scenario.verdicts.is_empty());
-    let ended_early = run.scenarios.iter().any(|scenario| scenario.ended_early.is_some());
-    let (class, summary) = match (ended_early, has_verdicts, run.met) {
-        (true, _, _) => ("missed", "A scenario ended early."),
-        (false, false, _) => ("faint", "No expectations were checked."),
-        (false, true, true) => ("met", "Every expectation was met."),
-        (false, true, false) => ("missed", "Expectations were missed."),
-    };
-    let _ = writeln!(page, "<p class=\"{class}\">{summary}</p>");
+    let (class, text) = summary(run);
+    let _ = writeln!(page, "<p class=\"{class}\">{text}</p>");
+    run_warnings(run).iter().for_each(|warning| page::warning(&mut page, warning));
     if let Some(svg) = plots::ratio_bars(run) {
         page::plot(&mut page, &svg);
     }
@@ -41,6 +35,24 @@ pub fn render(run: &RunResult) -> String {
     }
     page::end(&mut page);
     page
+}
+
+/// What became of the run, and its class.
+fn summary(run: &RunResult) -> (&'static str, &'static str) {
+    let has_verdicts = run.scenarios.iter().any(|scenario| !scenario.verdicts.is_empty());
+    if run.interrupted.is_some() {
+        ("missed", "The run was interrupted, so its expectations are not met.")
+    } else if run.scenarios.iter().any(|scenario| scenario.ended_early.is_some()) {
+        ("missed", "A scenario ended early.")
+    } else if !run.not_run.is_empty() {
+        ("missed", "Not every scenario was run.")
+    } else if !has_verdicts {
+        ("faint", "No expectations were checked.")
+    } else if run.met {
+        ("met", "Every expectation was met.")
+    } else {
+        ("missed", "Expectations were missed.")
+    }
 }
 
 fn render_scenario(page: &mut String, scenario: &ScenarioResult) {
@@ -122,33 +134,52 @@ fn operation_row(
     cells
 }
 
-/// CPU time for each request of server, bare server and client, and the server's memory.
+fn value(value: Option<f64>, unit: &str) -> Cell {
+    Cell::Number(value.map_or_else(|| "–".to_owned(), |value| format!("{} {unit}", format_number(value))))
+}
+
+fn heads<const N: usize>(what: &str, columns: [&str; N]) -> Vec<Cell> {
+    let columns = columns.map(|column| Cell::Number(column.to_owned()));
+    std::iter::once(Cell::Text(what.to_owned())).chain(columns).collect()
+}
+
+/// CPU time for each request of server, bare server and client: a row for all of the phase, and one for each stage.
+fn render_cpu(page: &mut String, phase: &PhaseResult) {
+    let row = |label: &str, server: Option<f64>, client: Option<f64>, share: Option<&BaselineShare>| {
+        vec![
+            Cell::Text(label.to_owned()),
+            value(server, "µs"),
+            value(share.map(|share| share.server_cpu_us_per_request), "µs"),
+            value(share.and_then(|share| share.cpu_ratio), "×"),
+            value(client, "µs"),
+            Cell::Text(share.map_or_else(|| "–".to_owned(), bare)),
+        ]
+    };
+    let server = phase.server.as_ref().and_then(|server| server.cpu_us_per_request);
+    let mut rows =
+        vec![row("for each request", server, phase.client_cpu_us_per_request, phase.baseline.as_ref())];
+    for (number, stage) in (1..).zip(&phase.stages) {
+        let (server, client) = (stage.server_cpu_us_per_request, stage.client_cpu_us_per_request);
+        rows.push(row(&format!("in stage {number}"), server, client, stage.baseline.as_ref()));
+    }
+    let mut heads = heads("CPU time", ["server", "bare server", "server / bare", "client"]);
+    heads.push(Cell::Text("load of the bare server".to_owned()));
+    page::table(page, &heads, &rows);
+}
+
+/// CPU times, and the server's memory.
 fn render_processes(page: &mut String, phase: &PhaseResult) {
     if phase.operations.is_empty() {
         return;
     }
-    let text = |value: Option<f64>, unit: &str| {
-        Cell::Number(value.map_or_else(|| "–".to_owned(), |value| format!("{} {unit}", format_number(value))))
-    };
-    let heads = |what: &str, columns: [&str; 4]| {
-        let columns = columns.map(|column| Cell::Number(column.to_owned()));
-        std::iter::once(Cell::Text(what.to_owned())).chain(columns).collect::<Vec<_>>()
-    };
-    let (server, share) = (phase.server.as_ref(), phase.baseline.as_ref());
-    let row = vec![
-        Cell::Text("for each request".to_owned()),
-        text(server.and_then(|server| server.cpu_us_per_request), "µs"),
-        text(share.map(|share| share.server_cpu_us_per_request), "µs"),
-        text(share.and_then(|share| share.cpu_ratio), "×"),
-        text(phase.client_cpu_us_per_request, "µs"),
-    ];
-    page::table(page, &heads("CPU time", ["server", "bare server", "server / bare", "client"]), &[row]);
+    render_cpu(page, phase);
+    let server = phase.server.as_ref();
     let row = vec![
         Cell::Text("resident, of the server".to_owned()),
-        text(server.map(|server| server.rss_mb_before), "MB"),
-        text(server.map(|server| server.rss_mb_peak), "MB"),
-        text(server.map(|server| server.rss_mb_after), "MB"),
-        text(phase.rss_mb_per_min, "MB"),
+        value(server.map(|server| server.rss_mb_before), "MB"),
+        value(server.map(|server| server.rss_mb_peak), "MB"),
+        value(server.map(|server| server.rss_mb_after), "MB"),
+        value(phase.rss_mb_per_min, "MB"),
     ];
     page::table(page, &heads("memory", ["before", "peak", "after", "growth a minute"]), &[row]);
 }
@@ -198,9 +229,12 @@ mod tests {
             "<meta name=\"viewport\"",
             "prefers-color-scheme:dark",
             "<time datetime=\"2026-09-21T14:13:20Z\">21 September 2026, 14:13 UTC</time>",
-            "<td class=\"n\">25,000/s</td>",
+            "<td class=\"n\" data-head=\"mean rate\">25,000/s</td>",
             "send, stage 2: 64 → 64 clients",
-            "<td class=\"n\">31.0 µs</td><td class=\"n\">6.200 µs</td><td class=\"n\">5.000 ×</td>",
+            ">31.0 µs</td><td class=\"n\" data-head=\"bare server\">6.200 µs</td>",
+            ">5.000 ×</td><td class=\"n\" data-head=\"client\">6.000 µs</td>",
+            ">bare POST of 64 clients</td>",
+            ">in stage 1</td><td class=\"n\" data-head=\"server\">40.0 µs</td>",
         ] {
             assert!(page.contains(part), "{part} is missing in\n{page}");
         }
@@ -225,12 +259,30 @@ mod tests {
     }
 
     #[test]
+    fn interrupted_run_is_not_met() {
+        let mut run = sample::run_result();
+        run.scenarios[0].verdicts.retain(|verdict| verdict.met);
+        run.judge();
+        assert!(render(&run).contains("class=\"met\">Every expectation was met."));
+        sample::interrupt(&mut run);
+        let page = render(&run);
+        assert!(page.contains("class=\"missed\">The run was interrupted"), "{page}");
+        assert!(
+            page.contains("interrupted by SIGINT in phase b of send") && page.contains("first phase: idle"),
+            "{page}"
+        );
+        assert!(!page.contains("Every expectation"), "{page}");
+        run.interrupted = None;
+        run.scenarios[0].ended_early = None;
+        assert!(render(&run).contains("class=\"missed\">Not every scenario was run."), "as while it goes on");
+    }
+
+    #[test]
     fn failures_alone_have_dashes_for_times() {
         let mut run = sample::run_result();
         sample::fail_all(&mut run);
         let page = render(&run);
-        let dashes = "<td class=\"n\">–</td>".repeat(6);
-        let row = format!("<td class=\"n\">0</td><td class=\"n\">1</td>{dashes}</tr>");
-        assert!(page.contains(&row), "{page}");
+        let times = page.lines().find(|line| line.contains("data-head=\"good\">0<")).unwrap();
+        assert_eq!(times.matches(">–</td>").count(), 6, "{page}");
     }
 }

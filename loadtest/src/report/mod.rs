@@ -13,6 +13,7 @@ mod writable;
 
 use std::path::Path;
 
+use crate::attribution::drop_other_process;
 use crate::error::LoadError;
 use crate::outcome::{FORMAT, RunResult};
 pub use writable::{check_exports, check_writable, rename_earlier, rename_earlier_exports};
@@ -24,9 +25,14 @@ pub const RUN_FILES: &[&str] = &["results.json", "report.html"];
 pub fn read(path: &Path) -> Result<RunResult, LoadError> {
     let text = std::fs::read_to_string(path).map_err(|source| LoadError::file(path, source))?;
     let refused = |why: String| LoadError::Usage(format!("{}: {why}", path.display()));
-    let run: RunResult = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
+    let mut run: RunResult = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
     match run.format {
-        FORMAT => Ok(run),
+        FORMAT => {
+            // Earlier versions kept the figures of other processes.
+            let phases = run.scenarios.iter_mut().flat_map(|scenario| &mut scenario.phases);
+            phases.for_each(drop_other_process);
+            Ok(run)
+        }
         0 => Err(refused("these are not the results of a run".to_owned())),
         format => Err(refused(format!("results of format {format}, and this program reads format {FORMAT}"))),
     }
@@ -41,7 +47,7 @@ pub fn write_exports(
     let files = [(csv, export::csv as fn(&[RunResult]) -> String), (prometheus, export::prometheus)];
     for (path, render) in files {
         let Some(path) = path else { continue };
-        std::fs::write(path, render(runs)).map_err(|source| LoadError::file(path, source))?;
+        writable::write_export(path, &render(runs))?;
     }
     Ok(())
 }
@@ -63,8 +69,8 @@ pub mod sample {
 
     use crate::outcome::{
         BaselineShare, Baselines, CounterChange, Delivery, DiskBaseline, FORMAT, Idle, Latency, Machine,
-        MachineUse, Operation, PhaseResult, RunResult, ScenarioResult, ServerUse, StageResult, Start,
-        Verdict, WebBaseline,
+        MachineUse, Operation, PhaseResult, RunResult, ScenarioResult, ServerUse, StageResult, StageUse,
+        Start, Verdict, WebBaseline,
     };
 
     /// One scenario with one phase.
@@ -80,15 +86,16 @@ pub mod sample {
             name: "send".to_owned(),
             about: "Sends & measures.".to_owned(),
             lacks_sync: false,
+            lacks_data: false,
             ended_early: None,
             phases: vec![phase()],
             baselines: Baselines {
-                web_post: Some(WebBaseline {
+                bare: vec![WebBaseline {
+                    method: "POST".to_owned(),
                     clients: 64,
                     requests_per_sec: 50_000.0,
                     ..WebBaseline::default()
-                }),
-                web_get: None,
+                }],
                 overwrite: Some(DiskBaseline {
                     folder: "/tmp".to_owned(),
                     p50_ms: 0.16,
@@ -123,12 +130,19 @@ pub mod sample {
             ..Operation::default()
         };
         phase.client_cpu_us_per_request = None;
+        phase.stages.iter_mut().for_each(|stage| *stage = StageUse::default());
         phase.server = Some(ServerUse::default());
         phase.counters.values_mut().for_each(|change| change.per_message = None);
-        phase.baseline.iter_mut().for_each(|share| share.cpu_ratio = None);
+        phase.baseline.iter_mut().for_each(|share| (share.cpu_ratio, share.rate_ratio) = (None, None));
         phase.idle.iter_mut().for_each(|idle| {
             (idle.server_bytes_per_connection, idle.bytes_per_poll) = (None, None);
         });
+    }
+
+    /// Changes a result to that of a run without failures.
+    pub fn forget_failures(run: &mut RunResult) {
+        let first = &mut run.scenarios[0].phases[0].operations[0];
+        (first.failed, first.failures) = (0, std::collections::BTreeMap::new());
     }
 
     fn stage(from: f64) -> StageResult {
@@ -137,10 +151,34 @@ pub mod sample {
             secs: 10.0,
             from,
             to: 64.0,
+            completed: 240_000,
             requests_per_sec: 25_000.0,
             latency: Some(Latency::default()),
             ..StageResult::default()
         }
+    }
+
+    fn stage_use(clients: u32) -> StageUse {
+        StageUse {
+            server_cpu_us_per_request: Some(40.0),
+            client_cpu_us_per_request: Some(7.0),
+            baseline: Some(BaselineShare {
+                method: "POST".to_owned(),
+                clients,
+                server_cpu_us_per_request: 8.0,
+                client_cpu_us_per_request: 6.0,
+                cpu_ratio: Some(5.0),
+                rate_ratio: None,
+            }),
+        }
+    }
+
+    /// Changes a result to that of a run that was interrupted in the second phase of the first of two scenarios.
+    pub fn interrupt(run: &mut RunResult) {
+        run.interrupted = Some("SIGINT in phase b of send".to_owned());
+        run.not_run = vec!["idle".to_owned()];
+        run.scenarios[0].ended_early = Some("interrupted by SIGINT in phase b of send".to_owned());
+        run.judge();
     }
 
     fn phase() -> PhaseResult {
@@ -166,11 +204,11 @@ pub mod sample {
             idle: Some(Idle {
                 polls: 10_000,
                 server_bytes_per_connection: Some(16_000.0),
-                bare_bytes_per_connection: 18_600.0,
+                bare_bytes_per_connection: Some(18_600.0),
                 bytes_per_poll: Some(16_000.0),
                 ..Idle::default()
             }),
-            start: Some(Start { start_ms: 120.0, rss_mb: 30.0, rounds_ms: vec![120.0] }),
+            start: Some(Start { start_ms: 120.0, rss_mb: Some(30.0), rounds_ms: vec![120.0] }),
             server: Some(ServerUse { cpu_us_per_request: Some(31.0), ..ServerUse::default() }),
             client_cpu_us_per_request: Some(6.0),
             baseline: Some(BaselineShare {
@@ -178,7 +216,10 @@ pub mod sample {
                 server_cpu_us_per_request: 6.2,
                 client_cpu_us_per_request: 5.5,
                 cpu_ratio: Some(5.0),
+                clients: 64,
+                rate_ratio: Some(0.5),
             }),
+            stages: vec![stage_use(1), stage_use(64)],
             memory: vec![(0.5, 20.0), (5.0, 24.0), (10.0, 25.0)],
             machine_use: Some(MachineUse { other_percent: Some(45.0), ..MachineUse::default() }),
             ..PhaseResult::default()

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::figures::{Figure, Unit, figures};
 use super::page::{self, Cell, escape};
 use super::table::{
-    failures, faster_than_disk, other_process, render_machine, reused_memory, scenario_warnings,
+    failures, faster_than_disk, other_process, render_machine, reused_memory, run_warnings, scenario_warnings,
 };
 use super::{dates, plots};
 use crate::machine::{busy_before, busy_during};
@@ -65,6 +65,9 @@ pub fn render_html(runs: &[RunResult]) -> String {
             escape(&render_machine(&run.machine))
         );
         if let Some(warning) = busy_before(&run.machine) {
+            page::warning(&mut page, &format!("{}: {warning}", run.server));
+        }
+        for warning in run_warnings(run) {
             page::warning(&mut page, &format!("{}: {warning}", run.server));
         }
     }
@@ -145,7 +148,7 @@ fn rows(runs: &[RunResult], scenario: &str, name: &str) -> Vec<(String, Vec<Stri
     let all: Vec<Vec<Figure>> =
         runs.iter().map(|run| find_phase(run, scenario, name).map(figures).unwrap_or_default()).collect();
     let is_same = |one: &Figure, other: &Figure| {
-        (&one.operation, one.stage, one.name) == (&other.operation, other.stage, other.name)
+        (&one.operation, one.stage, one.kind) == (&other.operation, other.stage, other.kind)
     };
     let mut kinds: Vec<&Figure> = Vec::new();
     for figure in all.iter().flatten() {
@@ -157,7 +160,8 @@ fn rows(runs: &[RunResult], scenario: &str, name: &str) -> Vec<(String, Vec<Stri
         let value =
             |figures: &Vec<Figure>| figures.iter().find(|one| is_same(one, kind)).and_then(|one| one.value);
         let values: Vec<Option<f64>> = all.iter().map(value).collect();
-        let format: fn(f64) -> String = if kind.unit == Unit::Count { format_whole } else { format_number };
+        let format: fn(f64) -> String =
+            if kind.kind.unit == Unit::Count { format_whole } else { format_number };
         let mut cells: Vec<String> =
             values.iter().map(|value| value.map_or_else(|| "–".to_owned(), format)).collect();
         let first = values.first().copied().flatten().filter(|first| *first > 0.0);
@@ -172,8 +176,8 @@ fn rows(runs: &[RunResult], scenario: &str, name: &str) -> Vec<(String, Vec<Stri
 fn label(figure: &Figure) -> String {
     let stage = if figure.stage == 0 { String::new() } else { format!(" stage {}", figure.stage) };
     let operation = if figure.operation.is_empty() { "" } else { &format!("{} ", figure.operation) };
-    let unit = figure.unit.symbol();
-    let name = match figure.name {
+    let unit = figure.kind.unit.symbol();
+    let name = match figure.kind.name {
         "p999" => "p99.9".to_owned(),
         name => name.replace('_', " ").replace("cpu", "CPU"),
     };
@@ -185,7 +189,7 @@ fn reasons(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for run in runs {
         let Some(phase) = find_phase(run, scenario, name) else { continue };
-        let all = failures(phase).into_iter().chain(phase.idle.as_ref().and_then(reused_memory));
+        let all = failures(phase).into_iter().chain(reused_memory(phase));
         lines.extend(all.map(|line| format!("{}: {line}", run.server)));
     }
     lines
@@ -218,6 +222,7 @@ fn warnings(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::Operation;
     use crate::report::sample;
 
     fn two() -> Vec<RunResult> {
@@ -254,6 +259,13 @@ mod tests {
         assert!(text.contains("<new>: memory of a poll: not measured, because"), "{text}");
         let line = text.lines().find(|line| line.contains("send p99.9, ms")).unwrap();
         assert_eq!(line.matches('–').count(), 2, "neither a time nor a ratio: {line}");
+        let mut both = runs.clone();
+        let operations = &mut both[1].scenarios[0].phases[0].operations;
+        operations.push(Operation { name: "login".to_owned(), ..operations[0].clone() });
+        let text = render_text(&both, "send");
+        for name in ["send", "login"] {
+            assert!(text.contains(&format!("   <new>: {name} failed: 304 × 429 RATE_LIMIT_HIT\n")), "{text}");
+        }
         let page = render_html(&runs);
         assert!(page.contains("<p>&lt;new&gt;: failed: 304 × 429 RATE_LIMIT_HIT</p>"), "{page}");
     }
@@ -263,7 +275,7 @@ mod tests {
         let mut runs = two();
         runs[0].scenarios[0].ended_early = Some("the server ended".to_owned());
         runs[1].scenarios[0].lacks_sync = true;
-        runs[1].scenarios[0].baselines.overwrite.as_mut().unwrap().p50_ms_min = 4.5;
+        runs[1].scenarios[0].baselines.overwrite.as_mut().unwrap().least_ms = 2.1;
         let (text, page) = (render_text(&runs, "send"), render_html(&runs));
         for warning in [
             "old: it ended early, so figures are missing: the server ended",
@@ -277,14 +289,31 @@ mod tests {
     }
 
     #[test]
+    fn interrupted_runs_are_warned_about() {
+        let mut runs = two();
+        sample::interrupt(&mut runs[1]);
+        let page = render_html(&runs);
+        assert!(
+            page.contains("Warning: &lt;new&gt;: the run was interrupted by SIGINT in phase b of send"),
+            "{page}"
+        );
+        assert!(
+            render_text(&runs, "send")
+                .contains("<new>: it ended early, so figures are missing: interrupted by SIGINT")
+        );
+    }
+
+    #[test]
     fn busy_machines_and_other_processes_are_warned_about() {
         let mut runs = two();
         runs[1].machine.load_average = 9.0;
-        runs[0].scenarios[0].phases[0].server.as_mut().unwrap().cpu_us_per_request = Some(0.0);
+        let phase = &mut runs[0].scenarios[0].phases[0];
+        phase.server.as_mut().unwrap().cpu_us_per_request = Some(0.0);
+        crate::attribution::drop_other_process(phase);
         let (text, page) = (render_text(&runs, "send"), render_html(&runs));
         let busy = "Warning: &lt;new&gt;: the machine is busy: load average 9.00 on 2 cores";
         assert!(page.contains(busy) && page.matches("the machine is busy").count() == 1, "{page}");
-        let other = "old: the process that was measured";
+        let other = "old: the process that was given";
         assert!(text.contains(&format!("   warning: {other}")) && page.contains(other), "{text}");
         assert!(!text.contains("&lt;new&gt;: the process"), "{text}");
     }

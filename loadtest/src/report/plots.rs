@@ -4,7 +4,6 @@
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use crate::expect::ratio_to_baseline;
 use crate::outcome::{PhaseResult, RunResult};
 use crate::units::format_number;
 
@@ -140,7 +139,7 @@ pub fn ratio_bars(run: &RunResult) -> Option<String> {
         .iter()
         .flat_map(|scenario| {
             scenario.phases.iter().filter_map(|phase| {
-                let ratio = ratio_to_baseline(phase, &scenario.baselines)?;
+                let ratio = phase.baseline.as_ref()?.rate_ratio?;
                 let name = match scenario.phases.len() {
                     1 => scenario.name.clone(),
                     _ => format!("{}, {}", scenario.name, phase.name),
@@ -156,7 +155,10 @@ pub fn ratio_bars(run: &RunResult) -> Option<String> {
     draw(|area| {
         let right = crate::units::as_float(bars.len() as u64);
         let mut chart = ChartBuilder::on(area)
-            .caption("requests per second, relative to bare actix-web", ("sans-serif", 16))
+            .caption(
+                "requests per second, relative to bare actix-web with as many clients",
+                ("sans-serif", 16),
+            )
             .margin(8)
             .y_label_area_size(70)
             .build_cartesian_2d(0.0..right, 0.0..top * 1.15)?;

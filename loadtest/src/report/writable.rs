@@ -4,9 +4,14 @@
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::error::LoadError;
+
+/// Links that are followed, as the system does.
+const LINKS_MAX: usize = 40;
 
 /// Fails if one of the files cannot be written to a folder that exists.
 pub fn check_writable(folder: &Path, names: &[&str]) -> Result<(), LoadError> {
@@ -39,14 +44,19 @@ fn is_regular(path: &Path) -> bool {
 
 /// A path without links and relative parts, of which the file itself may not be there yet.
 fn canonical(path: &Path) -> PathBuf {
-    if let Ok(whole) = path.canonicalize() {
-        return whole;
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        if let Ok(whole) = path.canonicalize() {
+            return whole;
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match (path.read_link(), folder.canonicalize(), path.file_name()) {
+            (Ok(target), _, _) => path = folder.join(target),
+            (Err(_), Ok(folder), Some(name)) => return folder.join(name),
+            (Err(_), _, _) => break,
+        }
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    match (folder.canonicalize(), path.file_name()) {
-        (Ok(folder), Some(name)) => folder.join(name),
-        _ => path.to_path_buf(),
-    }
+    path
 }
 
 /// Prepends `previous-` to the names of those files that are in a folder. Fails if one cannot be renamed.
@@ -59,12 +69,37 @@ pub fn rename_earlier_exports(csv: Option<&Path>, prometheus: Option<&Path>) -> 
     csv.into_iter().chain(prometheus).try_for_each(rename_file)
 }
 
-/// Renames a file, unless it is not there, or is a pipe or a device.
+/// Renames a file, unless it is not there, is a pipe or a device, or is open already, as standard output is. A link stays, and the
+/// file that it leads to is renamed.
 fn rename_file(path: &Path) -> Result<(), LoadError> {
-    let Some(name) = path.file_name().filter(|_| path.is_file()) else { return Ok(()) };
+    let Ok(file) = path.canonicalize() else { return Ok(()) };
+    let is_earlier = file.is_file() && !open_files().any(|open| is_same(&open, &file));
+    let Some(name) = file.file_name().filter(|_| is_earlier) else { return Ok(()) };
     let mut earlier = OsString::from("previous-");
     earlier.push(name);
-    std::fs::rename(path, path.with_file_name(earlier)).map_err(|source| LoadError::file(path, source))
+    std::fs::rename(&file, file.with_file_name(earlier)).map_err(|source| LoadError::file(path, source))
+}
+
+/// The files that this program has open.
+fn open_files() -> impl Iterator<Item = PathBuf> {
+    let files = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    files.map(|file| file.path())
+}
+
+/// Whether two paths lead to the same file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| path.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    identity(one).is_some_and(|one| identity(other) == Some(one))
+}
+
+/// Writes a file for other programs. If it is standard output, after what was printed there.
+pub fn write_export(path: &Path, text: &str) -> Result<(), LoadError> {
+    let is_output = is_regular(path) && is_same(path, Path::new("/proc/self/fd/1"));
+    let written = match is_output {
+        true => std::io::stdout().lock().write_all(text.as_bytes()),
+        false => std::fs::write(path, text),
+    };
+    written.map_err(|source| LoadError::file(path, source))
 }
 
 /// Opens a file without a change of its content. One that is not there yet is not left behind.
@@ -81,7 +116,10 @@ fn check_file(path: &Path) -> Result<(), LoadError> {
         .map_err(|source| LoadError::file(path, source))?;
     match before {
         Ok(_) => Ok(()),
-        Err(_) => std::fs::remove_file(path).map_err(|source| LoadError::file(path, source)),
+        // Not the link that leads to it.
+        Err(_) => {
+            path.canonicalize().and_then(std::fs::remove_file).map_err(|source| LoadError::file(path, source))
+        }
     }
 }
 
@@ -124,6 +162,32 @@ mod tests {
         }
         let nowhere = Path::new("/dev/null");
         assert_eq!(check(nowhere, nowhere), Ok(()));
+    }
+
+    #[test]
+    fn links_stay_and_lead_to_the_new_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        std::fs::create_dir(path("d")).unwrap();
+        std::os::unix::fs::symlink("d/target.csv", path("link.csv")).unwrap();
+        let error = check_exports(Some(&path("link.csv")), Some(&path("d/target.csv")), &[]).unwrap_err();
+        assert!(error.to_string().starts_with("--prometheus: "), "{error}");
+        assert!(path("link.csv").is_symlink() && !path("d/target.csv").exists(), "as before the check");
+        for text in ["first", "second"] {
+            rename_earlier_exports(Some(&path("link.csv")), None).unwrap();
+            write_export(&path("link.csv"), text).unwrap();
+        }
+        assert!(path("link.csv").is_symlink());
+        let read = |name: &str| std::fs::read_to_string(path(name)).unwrap();
+        assert_eq!(
+            (read("d/target.csv"), read("d/previous-target.csv")),
+            ("second".to_owned(), "first".to_owned())
+        );
+        let open = std::fs::File::create(path("open")).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&open);
+        let link = PathBuf::from(format!("/proc/self/fd/{number}"));
+        rename_earlier_exports(Some(&link), None).unwrap();
+        assert!(path("open").exists(), "as standard output that is a file");
     }
 
     #[test]

@@ -29,3 +29,23 @@ pub enum BackgroundPlan {
     /// Deletes all of a channel's `topic 0`, and ends the phase when it is deleted.
     DeleteTopic { channel: String },
 }
+
+const MOVE: &str = "move";
+const LOGIN: &str = "login";
+const MISSED_MAIL: &str = "missed_mail";
+const DELETE_TOPIC: &str = "delete_topic";
+
+impl BackgroundPlan {
+    /// The names of its operations in results.
+    pub const NAMES: [&str; 4] = [MOVE, LOGIN, MISSED_MAIL, DELETE_TOPIC];
+
+    /// The name of the operation in results.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Move { .. } => MOVE,
+            Self::Login { .. } => LOGIN,
+            Self::MissedMail { .. } => MISSED_MAIL,
+            Self::DeleteTopic { .. } => DELETE_TOPIC,
+        }
+    }
+}

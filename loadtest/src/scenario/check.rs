@@ -35,7 +35,7 @@ enum Naming {
 impl Scenario {
     pub(super) fn check(&self) -> Result<(), String> {
         check_at_most("users", self.users, USERS_MAX)?;
-        check_at_most("organizations", self.organizations, ORGANIZATIONS_MAX)?;
+        check_range("organizations", self.organizations.unwrap_or(1), ORGANIZATIONS_MAX)?;
         if self.phases.is_empty() {
             return Err("phases: a scenario needs one".to_owned());
         }
@@ -120,7 +120,7 @@ impl Scenario {
 
     fn check_organizations(&self, phase: &Phase) -> Result<(), String> {
         let fits = matches!(phase.step, Step::Send(_)) && self.fill.is_none() && phase.fill.is_none();
-        if self.organizations > 0 && !fits {
+        if self.organizations.is_some() && !fits {
             return Err("organizations: only for `send` without a fill".to_owned());
         }
         Ok(())

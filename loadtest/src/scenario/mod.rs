@@ -33,9 +33,9 @@ pub struct Scenario {
     /// Required accounts; missing ones are created.
     #[serde(default)]
     pub users: u32,
-    /// If more than 0, this many organizations of a development server, each with these users and channels.
+    /// This many organizations of a development server, each with these users and channels.
     #[serde(default)]
-    pub organizations: u32,
+    pub organizations: Option<u32>,
     /// Required channels, with their subscribers.
     #[serde(default)]
     pub channels: Vec<ChannelPlan>,
@@ -187,8 +187,14 @@ impl Scenario {
         self.about.to_lowercase().contains("durable")
     }
 
-    /// Removes the expectations that compare with the bare server or with the disk, for a run without these.
+    /// Removes the expectations that compare with the bare server or with the disk, and the bare server's held requests, for a run
+    /// without these.
     pub fn drop_baselines(&mut self) {
+        for phase in &mut self.phases {
+            if let Step::Idle(step) = &mut phase.step {
+                step.without_bare = true;
+            }
+        }
         self.expect.drop_baselines();
         self.phases.iter_mut().filter_map(|phase| phase.expect.as_mut()).for_each(Expect::drop_baselines);
     }

@@ -61,11 +61,19 @@ fn read<T: DeserializeOwned, E: Error>(fields: Map<String, Value>) -> Result<T, 
     serde_path_to_error::deserialize(Value::Object(fields)).map_err(|error| E::custom(located(&error)))
 }
 
+/// What the names of types in errors mean.
+const NUMBERS: [(&str, &str); 3] =
+    [("u32", "a whole number from 0 to 4294967295"), ("u64", "a whole number from 0"), ("f64", "a number")];
+
 /// An error with the path of its field; without one, if it is about the outermost object.
 pub fn located<E: std::fmt::Display>(error: &serde_path_to_error::Error<E>) -> String {
+    let mut reason = error.inner().to_string();
+    for (kind, words) in NUMBERS {
+        reason = reason.replace(&format!("expected {kind}"), &format!("expected {words}"));
+    }
     match error.path().to_string().as_str() {
-        "." => error.inner().to_string(),
-        path => format!("{path}: {}", error.inner()),
+        "." => reason,
+        path => format!("{path}: {reason}"),
     }
 }
 
@@ -173,6 +181,9 @@ pub struct IdleStep {
     pub channel: String,
     /// How long the polls are held before memory is read, in seconds.
     pub hold_secs: f64,
+    /// Whether the held requests of the bare server are left out.
+    #[serde(skip)]
+    pub without_bare: bool,
 }
 
 /// The parameters of [`Step::Mixed`].

@@ -43,6 +43,9 @@ fn bounds_are_checked() {
         assert!(reason.contains(word), "{pointer}: {reason}");
     }
     let mut broken = value.clone();
+    broken["organizations"] = 0.into();
+    assert!(Scenario::parse(&broken.to_string()).unwrap_err().contains("organizations must be more than 0"));
+    let mut broken = value.clone();
     *broken.pointer_mut("/phases/0/step/channel").unwrap() = "elsewhere".into();
     assert!(Scenario::parse(&broken.to_string()).unwrap_err().contains("elsewhere"));
 }
@@ -52,9 +55,17 @@ fn mistakes_are_named_by_their_path() {
     let (_, good) = INCLUDED[0];
     let value: serde_json::Value = serde_json::from_str(good).unwrap();
     for (pointer, bad, path) in [
-        ("/phases/0/step/clients", serde_json::json!("many"), "phases[0].step: clients: invalid type"),
+        (
+            "/phases/0/step/clients",
+            serde_json::json!("many"),
+            "phases[0].step: clients: invalid type: string \"many\", expected a whole number from 0 to",
+        ),
         ("/phases/0/step/do", serde_json::json!("shout"), "phases[0].step: `do` is `shout`"),
-        ("/phases/0/secs", serde_json::json!("ten"), "phases[0].secs: invalid type"),
+        (
+            "/phases/0/secs",
+            serde_json::json!("ten"),
+            "phases[0].secs: invalid type: string \"ten\", expected a number",
+        ),
         ("/channels/0/subscribers", serde_json::json!(-1), "channels[0].subscribers"),
         ("/expect/ratio_to_baseline_min", serde_json::json!([]), "expect.ratio_to_baseline_min"),
     ] {

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use indicatif::ProgressBar;
 use tokio::task::JoinSet;
 
 use crate::client::{Account, Api, check_success};
 use crate::error::LoadError;
 use crate::http::{Target, basic_authorization};
-use crate::report::progress::counting_bar;
+use crate::report::progress::CountingLine;
+use crate::text::one_line;
 
 use super::users_file::Given;
 
@@ -18,6 +18,8 @@ const WORKERS: usize = 16;
 const OWN_PROFILE: &str = "/api/v1/users/me";
 /// What servers answer to bots that may only send messages.
 const NOT_FOR_BOTS: &str = "not available to incoming webhook bots";
+/// Characters of such an answer in a warning.
+const REFUSAL_CHARS_MAX: usize = 100;
 /// The password of every load user that this program creates.
 pub const PASSWORD: &str = "load test account";
 
@@ -65,21 +67,21 @@ pub async fn run(
     owner: Option<&Arc<Account>>,
     what: &str,
 ) -> Result<Vec<(usize, Done)>, LoadError> {
-    let bar = counting_bar(jobs.len() as u64, what);
+    let line = CountingLine::new(jobs.len() as u64, what);
     let jobs = Arc::new(jobs);
     let next = Arc::new(AtomicUsize::new(0));
     let mut workers = JoinSet::new();
     for _ in 0..WORKERS.min(jobs.len()) {
         let (target, jobs, next) = (target.clone(), jobs.clone(), next.clone());
-        let (owner, bar) = (owner.cloned(), bar.clone());
-        workers.spawn(async move { work(&target, &jobs, &next, owner.as_deref(), &bar).await });
+        let (owner, line) = (owner.cloned(), line.clone());
+        workers.spawn(async move { work(&target, &jobs, &next, owner.as_deref(), &line).await });
     }
     let mut done = Vec::with_capacity(jobs.len());
     while let Some(joined) = workers.join_next().await {
         let part = joined.map_err(|error| LoadError::Server(format!("a set-up task ended: {error}")))?;
         done.extend(part?);
     }
-    bar.finish_and_clear();
+    line.finish();
     Ok(done)
 }
 
@@ -88,7 +90,7 @@ async fn work(
     jobs: &[Job],
     next: &AtomicUsize,
     owner: Option<&Account>,
-    bar: &ProgressBar,
+    line: &CountingLine,
 ) -> Result<Vec<(usize, Done)>, LoadError> {
     let mut api = Api::open(target).await?;
     let mut done = Vec::new();
@@ -104,7 +106,7 @@ async fn work(
             }
         };
         done.push(part);
-        bar.inc(1);
+        line.add_one();
     }
     Ok(done)
 }
@@ -126,7 +128,7 @@ async fn identify(api: &mut Api, given: &Given) -> Result<Done, LoadError> {
     let (status, profile) = api.call("GET", OWN_PROFILE, Some(&account)).await?;
     let refusal = profile["msg"].as_str().unwrap_or_default();
     if status != 200 && refusal.contains(NOT_FOR_BOTS) {
-        return Ok(Done::Unusable(refusal.trim_end_matches('.').to_owned()));
+        return Ok(Done::Unusable(one_line(refusal.trim_end_matches('.'), REFUSAL_CHARS_MAX)));
     }
     let profile = check_success(&format!("GET {OWN_PROFILE} as {}", given.email), status, profile)?;
     if profile["is_guest"] == true {

@@ -78,7 +78,7 @@ fn parse_json(text: &str) -> Result<Vec<Given>, String> {
 fn parse_csv(text: &str) -> Result<Vec<Given>, String> {
     let mut rows = csv::rows(text)?.into_iter();
     let header = rows.next().map(|row| row.cells).unwrap_or_default();
-    let column = |name: &str| header.iter().position(|column| column == name);
+    let column = |name: &str| header.iter().position(|column| column.eq_ignore_ascii_case(name));
     let (Some(email), Some(key)) = (column("email"), column("api_key")) else {
         return Err("the first line must name the columns `email` and `api_key`".to_owned());
     };
@@ -117,6 +117,7 @@ mod tests {
         assert_eq!(parse_json(list).unwrap(), wanted);
         assert_eq!(parse_json(&format!(r#"{{"url":"","users":{list}}}"#)).unwrap(), wanted);
         assert_eq!(parse_csv("api_key, email\nk1,a@x\n\nk2, b@x\n").unwrap(), wanted);
+        assert_eq!(parse_csv("API_Key,Email\nk1,a@x\nk2,b@x\n").unwrap(), wanted);
         let with_password = parse_csv("email,api_key,password\na@x,k1,p\nb@x,k2,\n").unwrap();
         assert_eq!(with_password[0].password.as_deref(), Some("p"));
         assert_eq!(with_password[1], wanted[1]);
