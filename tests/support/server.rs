@@ -13,6 +13,7 @@ use model::job::{Job, TaskKind};
 use postgres::testing::TestDatabase;
 use reqwest::Client;
 use reqwest::redirect::Policy;
+use std::fmt::Display;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -107,14 +108,16 @@ impl TestServerBuilder {
             flags = flags.set(option, "test", Some(value));
         }
         let config = Config::load(None, [], flags).expect("settings");
-        let routes = if self.is_development { development_table() } else { table() };
-        let setup =
-            Setup { config, routes, is_development: self.is_development, is_durable: false, seed: None };
+        let is_development = self.is_development;
+        let setup = || {
+            let routes = if is_development { development_table() } else { table() };
+            Setup { config: config.clone(), routes, is_development, is_durable: false, seed: None }
+        };
         let clock: Arc<dyn Clock> = match self.clock {
             Some(clock) => Arc::new(clock),
             None => Arc::new(SystemClock),
         };
-        let running = serve_with_clock(setup, clock).await.expect("a server");
+        let running = start_when_unlocked(async || serve_with_clock(setup(), clock.clone()).await).await;
         let server = running.app().server.clone();
         let known = server.only_realm().or_else(|| server.realm_by_subdomain(""));
         let realm = match known {
@@ -291,16 +294,32 @@ pub fn assert_clean(data: &Path) {
     assert!(report.is_clean(), "check of {}: {report}", data.display());
 }
 
-/// A process that another test is starting has the locks of the stopped server for the moment until it executes its program.
+/// A process that another test is starting has the locks of a stopped server for the moment until it executes its program.
+fn is_locked(error: &impl Display) -> bool {
+    error.to_string().contains("is in use by another process")
+}
+
 fn check_when_unlocked(data: &Path) -> actors::CheckReport {
     let started = Instant::now();
     loop {
         match actors::check(data, false, |_| ()) {
             Ok(report) => return report,
             Err(error) => {
-                let is_locked = error.to_string().ends_with("is in use by another process");
-                assert!(is_locked && started.elapsed() < LOCKED_MAX, "the check runs: {error}");
+                assert!(is_locked(&error) && started.elapsed() < LOCKED_MAX, "the check runs: {error}");
                 std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+}
+
+async fn start_when_unlocked<T, E: Display>(start: impl AsyncFn() -> Result<T, E>) -> T {
+    let started = Instant::now();
+    loop {
+        match start().await {
+            Ok(running) => return running,
+            Err(error) => {
+                assert!(is_locked(&error) && started.elapsed() < LOCKED_MAX, "the server starts: {error}");
+                tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
     }
