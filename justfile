@@ -7,6 +7,7 @@ default:
 check:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
+    cargo clippy -p millstream --lib --bins --no-default-features -- -D warnings
 
 # All tests.
 test:

@@ -26,4 +26,4 @@ pub use exports::{export_done, send_export};
 pub use find::find_realm;
 pub use request::{AccountName, AdminRequest, ExportOptions, NewAccount, Permission, RoleName, UserName};
 pub use since::Since;
-pub use socket::{AnswerSender, ControlSocket, Pending, SOCKET_NAME, ask, ask_within};
+pub use socket::{AnswerSender, ControlSocket, Pending, SOCKET_NAME, ask, ask_within, can_have_socket};

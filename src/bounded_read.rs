@@ -41,9 +41,14 @@ impl<R: Read> LimitedReader<R> {
 impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.inner.read(buffer)?;
-        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| io::Error::other(self.exceeded))?;
+        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| too_large(self.exceeded))?;
         Ok(bytes)
     }
+}
+
+/// The error of what has a limit and exceeds it; its text is this server's own.
+pub fn too_large(text: &'static str) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, text)
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 mod validity;
 
 use validity::version;
-pub use validity::{DAYS_WARN, Usable, Validity};
+pub use validity::{DAYS_WARN, Usable, Validity, is_authority};
 
+use crate::foreign_text::one_line;
 use jiff::Timestamp;
 use parking_lot::RwLock;
 use rustls::ServerConfig;
@@ -100,9 +101,16 @@ impl CertificateFiles {
     }
 }
 
-/// Why the library refuses a certificate. It says so of that of another side.
+/// Why the library refuses a certificate. It says so of that of another side, and in names of its own.
 fn unusable(reason: &rustls::Error) -> String {
-    let text = reason.to_string();
+    let text = one_line(reason);
+    if text.contains("UnsupportedCriticalExtension") {
+        return "this one has an extension that is marked as critical and not known; get one without it"
+            .to_owned();
+    }
+    if text.contains("BadEncoding") || text.contains("BadDer") {
+        return "this one is damaged; get it again from the authority".to_owned();
+    }
     text.strip_prefix("invalid peer certificate: ").map(str::to_owned).unwrap_or(text)
 }
 
@@ -307,6 +315,28 @@ dcT9yf9uUqo1V0h8sDnQi6Y+zmEnxuST5wPJ9LdBs4XL2MY1gXLFROxp\n\
             files.read().unwrap_err().to_string(),
             "`tls.cert_file` must have certificates of version 3; this one is of version 1, made without extensions"
         );
+    }
+
+    #[test]
+    fn certificates_that_the_library_refuses_are_explained() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = files(folder.path());
+        let mut params = rcgen::CertificateParams::new(vec!["chat.example".to_owned()]).unwrap();
+        let mut unknown = rcgen::CustomExtension::from_oid_content(&[1, 2, 3, 4], vec![5, 0]);
+        unknown.set_criticality(true);
+        params.custom_extensions.push(unknown);
+        let key = rcgen::KeyPair::generate().unwrap();
+        std::fs::write(&files.cert_file, params.self_signed(&key).unwrap().pem()).unwrap();
+        std::fs::write(&files.key_file, key.serialize_pem()).unwrap();
+        assert_eq!(
+            files.read().unwrap_err().to_string(),
+            "`tls.cert_file` must have a certificate that can be used: this one has an extension that is marked as critical and not \
+             known; get one without it"
+        );
+        std::fs::write(&files.cert_file, "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n")
+            .unwrap();
+        let damaged = files.read().unwrap_err().to_string();
+        assert!(damaged.ends_with("this one is damaged; get it again from the authority"), "{damaged}");
     }
 
     #[test]

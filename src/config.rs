@@ -31,4 +31,4 @@ pub use log_filter::{LogFilterError, check_log_filter};
 pub use networks::ProxyNetwork;
 pub use problem::ConfigError;
 pub use settings::*;
-pub use texts::USER_PLACEHOLDER;
+pub use texts::{USER_PLACEHOLDER, parse_listen};

@@ -10,6 +10,7 @@ mod channels;
 pub mod faults;
 mod files;
 mod folder;
+mod formula;
 mod lists;
 mod messages;
 mod people;
@@ -42,6 +43,7 @@ pub async fn new_seeded(
     subdomain: &str,
     seed: &SeedDocument,
 ) -> Result<RealmHandle, DomainError> {
+    formula::make_known();
     server.create_seeded_realm(seed.new_realm(subdomain), &seed.seed()).await
 }
 

@@ -11,6 +11,7 @@ mod services;
 mod time_server;
 
 pub use finding::{Finding, State};
+pub use folder::unwritable;
 
 use crate::config::Config;
 
@@ -42,7 +43,7 @@ pub async fn examine(config: &Config, wanted: &OptionalChecks, show: impl FnMut(
     let running = running::find(config);
     findings.add(running::check(running));
     findings.add_all(ports::listeners(config, running));
-    findings.add_all(certificate::check(config));
+    findings.add_all(certificate::check(config, running));
     findings.add(services::mail(config, wanted.test_mail_to.as_deref()).await);
     findings.add(services::push(config).await);
     findings.add(services::ldap(config).await);

@@ -9,7 +9,9 @@ use actors::{RealmHandle, Server};
 use model::InvitationId;
 use parking_lot::RwLock;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::OnceLock;
 
 /// Names of this machine for local clients.
 const LOCAL_NAMES: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
@@ -22,11 +24,17 @@ pub struct Hosts {
     /// `http` or `https`, for URLs without a public one.
     scheme: &'static str,
     names: Vec<String>,
-    /// Whether unknown host names (another address of this machine, a name in a test network) belong to the
-    /// organization if there is only one.
+    /// Whether unknown host names (another address of this machine, a name in a test network) are names of the server.
     is_lenient: bool,
+    /// Whether other machines may have organizations that this one does not know.
+    is_node: bool,
     /// The addresses of channels and replies, if mail is received.
     mail_addresses: Option<AddressPattern>,
+    /// By subdomain the URLs that the creators of organizations of a development server got, which may have a mapped port.
+    given: RwLock<HashMap<String, String>>,
+    /// The host by which clients of a development server reach it at another port than that of the listening address, such as one that
+    /// a container maps: the first one, so that mails do not differ.
+    mapped: OnceLock<String>,
 }
 
 impl Hosts {
@@ -45,10 +53,12 @@ impl Hosts {
                 IpAddr::V6(address) => format!("[{address}]"),
             });
         }
-        let is_lenient = is_development || external.is_none();
+        let (is_lenient, is_node) = (is_development || external.is_none(), config.cluster.is_on());
         let mail_addresses = config.mail.incoming.pattern();
         let scheme = if config.tls.is_on() { "https" } else { "http" };
-        Self { external, listening: RwLock::new(config.listen), scheme, names, is_lenient, mail_addresses }
+        let (listening, given) = (RwLock::new(config.listen), RwLock::default());
+        let mapped = OnceLock::new();
+        Self { external, listening, scheme, names, is_lenient, is_node, mail_addresses, given, mapped }
     }
 
     /// The addresses of channels and replies, if mail is received.
@@ -72,17 +82,43 @@ impl Hosts {
         *self.listening.write() = address;
     }
 
+    /// Notes the `Host` header of a request to a development server. Its port counts if a client on this machine has sent another one
+    /// than the server listens on, and there is no public URL.
+    pub fn note_host(&self, host: Option<&str>) {
+        let Some(host) = host.filter(|_| self.external.is_none() && self.mapped.get().is_none()) else {
+            return;
+        };
+        let name = without_port(host);
+        let port = host.rsplit_once(':').and_then(|(_, port)| port.parse::<u16>().ok());
+        let is_mapped = port.is_some_and(|port| port != 0 && port != self.listening.read().port());
+        let is_own_name = LOCAL_NAMES.iter().any(|own| name.eq_ignore_ascii_case(own));
+        if is_mapped && is_own_name {
+            // Another call may be first.
+            let _ = self.mapped.set(host.to_lowercase());
+        }
+    }
+
     /// The URL of an organization, without a slash at its end.
     ///
     /// Based on the configured public URL; without one on the `Host` header of the request, if there is one, and
-    /// otherwise on the listening address.
+    /// otherwise on the one that its creator got, or the listening address.
     pub fn url(&self, realm: &RealmHandle, host: Option<&str>) -> String {
         if self.external.is_none()
             && let Some(host) = host.filter(|host| is_plain(host))
         {
             return [self.scheme, "://", host].concat();
         }
-        self.url_of(&realm.directory().realm().subdomain)
+        let directory = realm.directory();
+        let subdomain = &directory.realm().subdomain;
+        let given = self.given.read().get(subdomain).cloned();
+        given.unwrap_or_else(|| self.url_of(subdomain))
+    }
+
+    /// The URL of a new organization of a development server, as [`Self::url_for_sender`], which its mails have from now on, too.
+    pub fn give_url(&self, subdomain: &str, host: Option<&str>) -> String {
+        let url = self.url_for_sender(subdomain, host);
+        self.given.write().insert(subdomain.to_owned(), url.clone());
+        url
     }
 
     /// The URL of the organization with a subdomain.
@@ -92,6 +128,14 @@ impl Hosts {
             let name = url.host_str().unwrap_or_default();
             let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
             return format!("{}://{subdomain}{dot}{name}{port}", url.scheme());
+        }
+        if let Some((host, (_, port))) =
+            self.mapped.get().and_then(|host| Some((host, host.rsplit_once(':')?)))
+        {
+            return match subdomain {
+                "" => format!("{}://{host}", self.scheme),
+                _ => format!("{}://{subdomain}.localhost:{port}", self.scheme),
+            };
         }
         let listening = *self.listening.read();
         match subdomain {
@@ -147,24 +191,45 @@ impl Hosts {
         external.is_some_and(|external| external.eq_ignore_ascii_case(origin))
     }
 
-    /// The subdomain of a `Host` header, in lower case; without one, that of the organization at the root.
-    pub fn subdomain_of(&self, host: Option<&str>) -> Option<String> {
-        let host = without_port(host.unwrap_or(LOCAL_NAMES[0])).to_lowercase();
-        self.subdomain(&host).map(str::to_owned)
+    /// The subdomain that a host name stands for. An unknown name is one of the server's own if it may have such names, unless its
+    /// first label is the subdomain of an organization: it is meant for that one, but nothing says that it belongs to this server.
+    fn named<'h>(&self, host: &'h str, exists: impl Fn(&str) -> bool) -> Option<&'h str> {
+        self.subdomain(host).or_else(|| {
+            let first =
+                host.split_once('.').filter(|_| parse_address(host).is_none()).map(|(first, _)| first);
+            (self.is_lenient && !first.is_some_and(exists)).then_some("")
+        })
     }
 
-    /// The organization of a `Host` header; without one, the organization at the root.
-    pub fn realm(&self, server: &Server, host: Option<&str>) -> Option<RealmHandle> {
+    /// The subdomain of a `Host` header, in lower case; without one, that of the organization at the root. `exists` knows the
+    /// subdomains of organizations.
+    pub fn subdomain_of(&self, host: Option<&str>, exists: impl Fn(&str) -> bool) -> Option<String> {
+        let host = without_port(host.unwrap_or(LOCAL_NAMES[0])).to_lowercase();
+        self.named(&host, exists).map(str::to_owned)
+    }
+
+    /// The organization of a `Host` header; without one, the organization at the root. `is_elsewhere` knows the subdomains of
+    /// organizations on other machines.
+    pub fn realm(
+        &self,
+        server: &Server,
+        host: Option<&str>,
+        is_elsewhere: impl Fn(&str) -> bool,
+    ) -> Option<RealmHandle> {
         let host = without_port(host.unwrap_or(LOCAL_NAMES[0]));
         // Most clients send it in lower case.
         let host = match host.bytes().any(|byte| byte.is_ascii_uppercase() || !byte.is_ascii()) {
             true => Cow::Owned(host.to_lowercase()),
             false => Cow::Borrowed(host),
         };
-        if let Some(subdomain) = self.subdomain(&host) {
-            return server.realm_by_subdomain(subdomain);
-        }
-        if self.is_lenient { server.only_realm() } else { None }
+        let exists =
+            |subdomain: &str| server.realm_by_subdomain(subdomain).is_some() || is_elsewhere(subdomain);
+        let found = self.named(&host, exists).and_then(|subdomain| server.realm_by_subdomain(subdomain));
+        // Without one at the root, the only organization has the unknown names.
+        found.or_else(|| match self.is_lenient && !self.is_node && self.subdomain(&host).is_none() {
+            true => server.only_realm(),
+            false => None,
+        })
     }
 }
 
@@ -262,7 +327,7 @@ mod tests {
             ("chat.example.org..", None),
             (".", None),
         ] {
-            assert_eq!(hosts.subdomain_of(Some(host)).as_deref(), subdomain, "{host}");
+            assert_eq!(hosts.subdomain_of(Some(host), |_| false).as_deref(), subdomain, "{host}");
         }
     }
 
@@ -272,7 +337,7 @@ mod tests {
         for (host, subdomain) in
             [("chat.example.org", ""), ("chat.example.org.", ""), ("acme.chat.example.org.:8443", "acme")]
         {
-            assert_eq!(hosts.subdomain_of(Some(host)).as_deref(), Some(subdomain), "{host}");
+            assert_eq!(hosts.subdomain_of(Some(host), |_| false).as_deref(), Some(subdomain), "{host}");
         }
         assert_eq!(hosts.url_of("acme"), "https://acme.chat.example.org:8443");
         assert_eq!(hosts.name(), "chat.example.org");
@@ -299,6 +364,30 @@ mod tests {
     }
 
     #[test]
+    fn first_mapped_port_is_that_of_links() {
+        let local = hosts("", "127.0.0.1:9991");
+        for host in [
+            None,
+            Some("localhost"),
+            Some("127.0.0.1:9991"),
+            Some("evil.example:1"),
+            Some("localhost:x"),
+            Some("a.localhost:70"),
+        ] {
+            local.note_host(host);
+            assert_eq!(local.url_of(""), "http://127.0.0.1:9991", "{host:?}");
+        }
+        for host in ["127.0.0.1:49153", "localhost:49154"] {
+            local.note_host(Some(host));
+            assert_eq!(local.url_of(""), "http://127.0.0.1:49153");
+            assert_eq!(local.url_of("acme"), "http://acme.localhost:49153");
+        }
+        let public = hosts("http://millstream:9991", "0.0.0.0:9991");
+        public.note_host(Some("127.0.0.1:49153"));
+        assert_eq!(public.url_of(""), "http://millstream:9991");
+    }
+
+    #[test]
     fn ports_are_ignored() {
         let cases = [
             ("localhost:9991", "localhost"),
@@ -312,7 +401,28 @@ mod tests {
     }
 
     #[test]
-    fn server_without_external_url_accepts_unknown_names() {
-        assert!(hosts("", "0.0.0.0:80").is_lenient);
+    fn unknown_names_are_names_of_a_server_without_external_url() {
+        let open = hosts("", "0.0.0.0:80");
+        let exists = |subdomain: &str| matches!(subdomain, "beta" | "192");
+        let cases = [
+            ("192.168.1.5:80", Some("")),
+            ("0.0.0.0", Some("")),
+            ("[2001:db8::1]:80", Some("")),
+            ("server", Some("")),
+            ("Chat.lan.", Some("")),
+            ("other.chat.lan", Some("")),
+            ("beta.localhost", Some("beta")),
+            ("other.localhost", Some("other")),
+            // What follows the subdomain is not known.
+            ("beta.chat.lan", None),
+            ("BETA.chat.lan:80", None),
+        ];
+        for (host, subdomain) in cases {
+            assert_eq!(open.subdomain_of(Some(host), exists).as_deref(), subdomain, "{host}");
+        }
+        let public = hosts("https://chat.example.org", "0.0.0.0:80");
+        for host in ["192.168.1.5", "server", "example.org"] {
+            assert_eq!(public.subdomain_of(Some(host), exists), None, "{host}");
+        }
     }
 }

@@ -6,6 +6,9 @@ use actors::login::PasswordHasher;
 use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// Maximum number of waiting requests; at 13 ms each they wait for some seconds. Beyond it: 503.
 const WAITING_MAX: usize = 512;
@@ -13,54 +16,116 @@ const WAITING_MAX: usize = 512;
 /// Maximum number of computations at a time. Each uses 19 MB.
 const PERMITS_MAX: usize = 4;
 
-/// Cores per computation: half of them stay free. Low priority is not enough, because kernel work for the disk may
-/// still have to wait for the next scheduler tick.
-const CORES_PER_PERMIT: usize = 2;
+/// How long a computation waits for an idle core: forty times what it takes.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// How long the memory of hashers is kept without a computation.
+const KEPT: Duration = Duration::from_secs(10);
 
 /// The queue of computations.
 pub struct Passwords {
     background: Background,
-    idle: Arc<Mutex<Vec<PasswordHasher>>>,
+    hashers: Hashers,
+}
+
+/// Hashers that are not in use, each with its memory.
+#[derive(Clone)]
+struct Hashers(Arc<Pool>);
+
+struct Pool {
+    /// How long they are kept without a computation.
+    kept: Duration,
+    unused: Mutex<Vec<PasswordHasher>>,
+    /// The number of computations so far.
+    computations: AtomicU64,
+    /// A task drops the hashers once they are unused for long enough.
+    is_drop_planned: AtomicBool,
 }
 
 /// Permission to run one computation.
 pub struct Permit {
     permit: background::Permit,
-    idle: Arc<Mutex<Vec<PasswordHasher>>>,
+    hashers: Hashers,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
+        // At the lowest priority, on all cores: others have them at once.
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Self::with_permits((cores / CORES_PER_PERMIT).clamp(1, PERMITS_MAX))
+        Self::with_permits(cores.min(PERMITS_MAX))
     }
 }
 
 impl Passwords {
     fn with_permits(permits: usize) -> Self {
-        Self { background: Background::new(permits, WAITING_MAX), idle: Arc::default() }
+        Self { background: Background::new(permits, WAITING_MAX, PATIENCE), hashers: Hashers::new(KEPT) }
     }
 
     /// Waits for a permit. Fails with `Overloaded` if too many requests are waiting.
     pub async fn acquire_permit(&self) -> Result<Permit, WorkError> {
-        Ok(Permit { permit: self.background.acquire_permit().await?, idle: self.idle.clone() })
+        Ok(Permit { permit: self.background.acquire_permit().await?, hashers: self.hashers.clone() })
     }
 }
 
 impl Permit {
-    /// Runs the computation. The permit is released at its end, also if the caller has stopped waiting.
+    /// Runs the computation, twice if it finds no idle core; the first result counts. The permit is released then, also
+    /// if the caller has stopped waiting.
     pub async fn run<T: Send + 'static>(
         self,
-        work: impl FnOnce(&mut PasswordHasher) -> T + Send + 'static,
+        work: impl Fn(&mut PasswordHasher) -> T + Send + Sync + 'static,
     ) -> Result<T, WorkError> {
-        let idle = self.idle;
+        let hashers = self.hashers;
+        hashers.plan_drop();
         let done = self.permit.run(move || {
-            let mut hasher = idle.lock().pop().unwrap_or_default();
+            let mut hasher = hashers.take();
             let done = work(&mut hasher);
-            idle.lock().push(hasher);
+            hashers.give_back(hasher);
             done
         });
         done.await
+    }
+}
+
+impl Hashers {
+    fn new(kept: Duration) -> Self {
+        let (unused, computations, is_drop_planned) = Default::default();
+        Self(Arc::new(Pool { kept, unused, computations, is_drop_planned }))
+    }
+
+    // Not waiting for the lock: a thread of the lowest priority may be suspended while it holds it.
+
+    fn take(&self) -> PasswordHasher {
+        self.0.unused.try_lock().and_then(|mut unused| unused.pop()).unwrap_or_default()
+    }
+
+    fn give_back(&self, hasher: PasswordHasher) {
+        if let Some(mut unused) = self.0.unused.try_lock()
+            && unused.len() < PERMITS_MAX
+        {
+            unused.push(hasher);
+        }
+    }
+
+    /// Counts a computation. Some time after the last one, the memory is freed.
+    fn plan_drop(&self) {
+        self.0.computations.fetch_add(1, Ordering::Relaxed);
+        if !self.0.is_drop_planned.swap(true, Ordering::Relaxed) {
+            tokio::spawn(self.clone().drop_unused());
+        }
+    }
+
+    async fn drop_unused(self) {
+        loop {
+            let before = self.0.computations.load(Ordering::Relaxed);
+            sleep(self.0.kept).await;
+            let unused = self.0.unused.try_lock();
+            let is_unused = self.0.computations.load(Ordering::Relaxed) == before;
+            if let Some(mut unused) = unused.filter(|_| is_unused) {
+                unused.clear();
+                self.0.is_drop_planned.store(false, Ordering::Relaxed);
+                return;
+            }
+        }
     }
 }
 
@@ -78,6 +143,25 @@ mod tests {
             ];
             futures_util::future::join_all(permits.map(|permit| permit.run(|_| ()))).await;
         }
-        assert!(passwords.idle.lock().len() <= 2);
+        assert!(passwords.hashers.0.unused.lock().len() <= 2);
+    }
+
+    #[actix_web::test]
+    async fn memory_of_hashers_is_freed_when_they_are_unused() {
+        let count = |hashers: &Hashers| hashers.0.unused.lock().len();
+        let hashers = Hashers::new(Duration::from_millis(1));
+        for _ in 0..3 {
+            hashers.plan_drop();
+            hashers.give_back(hashers.take());
+            assert_eq!(count(&hashers), 1);
+            while count(&hashers) > 0 {
+                sleep(Duration::from_millis(1)).await;
+            }
+        }
+        let kept = Hashers::new(Duration::from_secs(600));
+        kept.plan_drop();
+        kept.give_back(kept.take());
+        sleep(Duration::from_millis(5)).await;
+        assert_eq!(count(&kept), 1);
     }
 }

@@ -39,8 +39,6 @@ use tokio::sync::oneshot;
 
 /// How often recorded timings are folded into their histograms.
 const FOLD_EVERY: Duration = Duration::from_secs(5);
-/// Drain window: how long a stopping server still accepts requests that clients had already sent.
-const DRAIN_WINDOW: Duration = Duration::from_millis(50);
 
 /// How long the thread of a stopped server is waited for: after a fault of the storage it may wait for others for ever.
 const THREAD_TIMEOUT: Duration = Duration::from_secs(5);
@@ -468,7 +466,7 @@ impl Running {
         app.server.release_polls();
         app.exports.stop();
         self.handle.pause().await;
-        tokio::time::sleep(DRAIN_WINDOW).await;
+        app.stopping().drain().await;
         if let Some(metrics) = self.metrics {
             metrics.stop(false).await;
         }

@@ -115,6 +115,30 @@ fn files_are_short_and_have_module_docs() {
     }
 }
 
+/// Operators read the log: values in it have a text or fields of their own, and not the form of Rust's `Debug`.
+#[test]
+fn log_lines_have_no_debug_text() {
+    for (path, text) in sources().into_iter().filter(|(path, _)| !is_test_file(path)) {
+        let code = program(&text);
+        for level in ["info", "warn", "error"] {
+            for call in code.split(&format!("tracing::{level}!(")).skip(1) {
+                let mut depth = 1;
+                let ends = |c: char| {
+                    depth += i32::from(c == '(') - i32::from(c == ')');
+                    depth == 0
+                };
+                let call = &call[..call.find(ends).expect("the end of the call")];
+                let is_sigil = |at: usize| {
+                    let before = call[..at].trim_end();
+                    before.is_empty() || before.ends_with([',', '='])
+                };
+                let has_debug = call.match_indices('?').any(|(at, _)| is_sigil(at));
+                assert!(!has_debug, "{path} logs the Debug text of a value: {call}");
+            }
+        }
+    }
+}
+
 /// A file that no other one names is never compiled, and its tests never run.
 #[test]
 fn every_file_is_a_module_of_another_one() {

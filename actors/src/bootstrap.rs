@@ -58,6 +58,14 @@ fn system_groups() -> Vec<UserGroup> {
 /// Characters of a subdomain.
 pub const SUBDOMAIN_LENGTH_MAX: usize = 40;
 
+/// What a subdomain can be, in words that follow its name.
+pub fn subdomain_rule() -> String {
+    format!(
+        "it has at most {SUBDOMAIN_LENGTH_MAX} characters, which are lower-case letters (a to z), digits and hyphens, without a hyphen \
+         at the beginning or the end"
+    )
+}
+
 /// Refuses names that cannot be part of a host name.
 ///
 /// # Errors

@@ -18,6 +18,16 @@ pub trait Clock: Send + Sync {
     fn moved_ahead(&self) -> Duration {
         Duration::ZERO
     }
+
+    /// Whether developers may move it.
+    fn is_movable(&self) -> bool {
+        false
+    }
+
+    /// The wall clock and monotonic time of the machine, without what developers have moved.
+    fn of_machine(&self) -> (Timestamp, Duration) {
+        (self.now(), self.monotonic())
+    }
 }
 
 /// The system's clock.
@@ -74,6 +84,14 @@ impl Clock for SteadyClock {
     fn moved_ahead(&self) -> Duration {
         self.clock.moved_ahead()
     }
+
+    fn is_movable(&self) -> bool {
+        self.clock.is_movable()
+    }
+
+    fn of_machine(&self) -> (Timestamp, Duration) {
+        self.clock.of_machine()
+    }
 }
 
 /// A running clock that can be moved: for tests of clients against a development server.
@@ -122,6 +140,14 @@ impl Clock for ShiftedClock {
     fn moved_ahead(&self) -> Duration {
         let shift = self.wall_millis.load(Ordering::SeqCst);
         Duration::from_millis(u64::try_from(shift).unwrap_or_default())
+    }
+
+    fn is_movable(&self) -> bool {
+        true
+    }
+
+    fn of_machine(&self) -> (Timestamp, Duration) {
+        self.clock.of_machine()
     }
 }
 

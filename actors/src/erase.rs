@@ -75,10 +75,15 @@ fn first_due(server: &Server) -> u64 {
     }
     metrics::gauge!("millstream_erase_completed_seconds").set(record.completed.secs() as f64);
     if record.completed > now {
-        tracing::warn!(
-            ahead_secs = record.completed.millis_since(now) / 1000,
-            "what was deleted was erased at a time that is later than now: the clock was ahead then, or is behind now"
-        );
+        let ahead_secs = record.completed.millis_since(now) / 1000;
+        if server.options.clock.is_movable() {
+            tracing::info!(ahead_secs, "what was deleted was erased while the clock was moved ahead");
+        } else {
+            tracing::warn!(
+                ahead_secs,
+                "what was deleted was erased at a time that is later than now: the clock was ahead then, or is behind now"
+            );
+        }
         return now.0;
     }
     record.completed.0 + server.options.erase_interval_secs * 1000
@@ -101,7 +106,15 @@ fn erase(server: &Arc<Server>, at_once: bool, is_stopping: &AtomicBool) -> bool 
     match &erased {
         Ok(Some(erased)) if *erased != Erased::default() => {
             metrics::counter!("millstream_erased_messages_total").increment(erased.messages);
-            tracing::info!(?erased, "what was deleted is erased from the data folder");
+            let Erased { messages, histories, accounts, frames, parts } = erased;
+            tracing::info!(
+                messages,
+                histories,
+                accounts,
+                frames,
+                parts,
+                "what was deleted is erased from the data folder"
+            );
         }
         Ok(_) => {}
         Err(error) => {

@@ -1,6 +1,7 @@
 //! Who may use a data folder, for commands before they open it.
 
 use crate::error::DomainError;
+use std::io;
 use std::path::{Path, PathBuf};
 use storage::folder_access;
 
@@ -23,6 +24,12 @@ pub fn check_owner(folder: &Path) -> Result<(), DomainError> {
 /// Says that only its owner, and root, may use a folder.
 pub fn not_allowed(folder: &Path) -> DomainError {
     folder_access::not_allowed(folder).into()
+}
+
+/// A folder of this user that this user may not write: the folder itself or the first one of the data in it, with the reason; none
+/// if all can be written, or it is missing.
+pub fn unwritable_folder(folder: &Path) -> Option<(PathBuf, io::Error)> {
+    folder_access::unwritable_folder(folder)
 }
 
 /// The first entry of a folder that does not belong to the user of this number; none if all do, or the folder cannot be read.

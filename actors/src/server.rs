@@ -170,6 +170,7 @@ impl Server {
         }
         server.update_free_space();
         actix::spawn(Self::watch_storage(Arc::downgrade(&server)));
+        actix::spawn(Self::watch_clock(Arc::downgrade(&server)));
         server.start_upkeep()?;
         Ok(server)
     }

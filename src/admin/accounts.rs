@@ -148,7 +148,12 @@ pub(super) fn api_key(realm: &RealmHandle, user: &User) -> Answer {
 pub(super) async fn end_sessions(realm: &RealmHandle, email: Option<&str>) -> Result<Answer, CliError> {
     let users: Vec<Arc<User>> = match email {
         Some(email) => vec![account(realm, email)?],
-        None => realm.directory().users().filter(|user| !user.is_system_bot()).cloned().collect(),
+        None => {
+            let directory = realm.directory();
+            // Placeholders of deleted accounts have neither.
+            let has_access = |user: &&Arc<User>| !user.is_system_bot() && !user.is_deleted();
+            directory.users().filter(has_access).cloned().collect()
+        }
     };
     for user in &users {
         realm.execute(commands::OperatorEndSessions { user: user.id }).await?;

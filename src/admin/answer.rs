@@ -5,6 +5,9 @@ use model::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+/// The width up to which a cell makes its column wider for all rows, in characters. A longer one moves only what follows it in its row.
+const CELL_WIDTH_MAX: usize = 60;
+
 /// What a command has to say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
@@ -122,7 +125,8 @@ impl Table {
         let rows: Vec<Vec<String>> = self.rows.iter().map(row).collect();
         let all = || std::iter::once(&head).chain(&rows);
         let width = |column: usize| {
-            all().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max().unwrap_or(0)
+            let widths = all().filter_map(|row| row.get(column)).map(|text| text.chars().count());
+            widths.filter(|width| *width <= CELL_WIDTH_MAX).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..shown.len()).map(width).collect();
         all().map(|row| row_text(row, &widths)).collect()
@@ -172,6 +176,18 @@ mod tests {
         let answer = Answer::list(table);
         assert_eq!(answer.text(), "WHO   WHAT\nOlga  left\n");
         assert_eq!(answer.json(), "[{\"id\":7,\"origin\":\"api\",\"what\":\"left\",\"who\":\"Olga\"}]\n");
+    }
+
+    #[test]
+    fn long_cell_widens_only_its_own_row() {
+        let mut table = Table::new(&["what", "client"]);
+        let (long, widest) = ("x".repeat(CELL_WIDTH_MAX + 1), "y".repeat(CELL_WIDTH_MAX));
+        table.push(vec![json!("left"), json!("web")]);
+        table.push(vec![json!(long), json!("web")]);
+        assert_eq!(Answer::list(table.clone()).text(), format!("WHAT  CLIENT\nleft  web\n{long}  web\n"));
+        table.push(vec![json!(widest), json!("web")]);
+        let first = format!("WHAT{}  CLIENT\n", " ".repeat(CELL_WIDTH_MAX - 4));
+        assert!(Answer::list(table).text().starts_with(&first));
     }
 
     #[test]

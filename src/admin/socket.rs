@@ -8,7 +8,7 @@ use super::request::{AdminRequest, ExportOptions};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixStream as BlockingStream;
+use std::os::unix::net::{SocketAddr as SocketPath, UnixStream as BlockingStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,8 +24,10 @@ const UNFINISHED_NAME: &str = "control.new";
 const REQUEST_BYTES_MAX: u64 = 64 * 1024;
 /// The largest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
-/// Connections whose request has not arrived. Beyond it the oldest is closed for a new one: commands send theirs at once.
+/// Connections whose request has not arrived. Beyond it a new one waits until the oldest has had its time, and takes its place.
 const READING_MAX: usize = 8;
+/// How long a connection has its place for certain: commands send their requests at once.
+const READING_TIME_MIN: Duration = Duration::from_secs(1);
 /// Requests that are executed at a time; others wait.
 const EXECUTING_MAX: usize = 8;
 /// Requests that are executed or wait.
@@ -103,7 +105,7 @@ struct Turns {
 async fn accept(listener: UnixListener, requests: mpsc::Sender<Pending>) {
     let (executing, all) = (Semaphore::new(EXECUTING_MAX), Semaphore::new(REQUESTS_MAX));
     let turns = Turns { requests, executing: Arc::new(executing), all: Arc::new(all) };
-    let mut reading = VecDeque::new();
+    let mut reading = Reading::default();
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -116,7 +118,7 @@ async fn accept(listener: UnixListener, requests: mpsc::Sender<Pending>) {
             tracing::warn!("another user's process connected to the control socket and was refused");
             continue;
         }
-        let (turns, is_replaced) = (turns.clone(), begin_reading(&mut reading));
+        let (turns, is_replaced) = (turns.clone(), reading.begin().await);
         actix_rt::spawn(async move {
             if let Err(error) = serve(stream, is_replaced, &turns).await {
                 tracing::debug!(%error, "a connection to the control socket was lost");
@@ -125,16 +127,24 @@ async fn accept(listener: UnixListener, requests: mpsc::Sender<Pending>) {
     }
 }
 
-/// Adds a connection to those whose request has not arrived, and closes the oldest one without room. The receiver ends when the
-/// connection is to be closed, and is dropped when its request has arrived.
-fn begin_reading(reading: &mut VecDeque<oneshot::Sender<()>>) -> oneshot::Receiver<()> {
-    reading.retain(|connection| !connection.is_closed());
-    if reading.len() >= READING_MAX {
-        reading.pop_front();
+/// The connections whose request has not arrived, the oldest first, with the end of the time that each has for certain.
+#[derive(Default)]
+struct Reading(VecDeque<(tokio::time::Instant, oneshot::Sender<()>)>);
+
+impl Reading {
+    /// Adds a connection. Without room it waits until the oldest one's request has arrived or its time is over, and then the
+    /// oldest is closed. The receiver ends when the connection is to be closed, and is dropped when its request has arrived.
+    async fn begin(&mut self) -> oneshot::Receiver<()> {
+        self.0.retain(|(_, connection)| !connection.is_closed());
+        if self.0.len() >= READING_MAX
+            && let Some((until, mut oldest)) = self.0.pop_front()
+        {
+            let _ = tokio::time::timeout_at(until, oldest.closed()).await;
+        }
+        let (sender, is_replaced) = oneshot::channel();
+        self.0.push_back((tokio::time::Instant::now() + READING_TIME_MIN, sender));
+        is_replaced
     }
-    let (sender, is_replaced) = oneshot::channel();
-    reading.push_back(sender);
-    is_replaced
 }
 
 /// Whether the process at the other end is the server's own user, or root.
@@ -208,6 +218,12 @@ async fn execute(
             _ = beat.tick() => stream.write_all(b" ").await?,
         }
     }
+}
+
+/// Whether the path of a data folder is short enough for a socket: a server on a longer one has none, so it cannot be found.
+pub fn can_have_socket(data: &Path) -> bool {
+    // As it is called until it can be used.
+    SocketPath::from_pathname(data.join(UNFINISHED_NAME)).is_ok()
 }
 
 /// Sends a request to the server that runs on a data folder; none if no server does. Blocks.
@@ -370,6 +386,33 @@ mod tests {
         // The oldest connection was closed for it, and no other.
         assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
         assert_eq!(idle[1].try_read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+
+    #[actix_web::test]
+    async fn commands_that_come_at_once_are_all_executed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut socket = ControlSocket::listen(folder.path()).unwrap();
+        let request = serde_json::to_vec(&AdminRequest::RealmList).unwrap();
+        // All are there before the server sees the first one.
+        let mut commands: Vec<_> = (0..REQUESTS_MAX)
+            .map(|_| {
+                let mut command = BlockingStream::connect(folder.path().join(SOCKET_NAME)).unwrap();
+                command.write_all(&request).unwrap();
+                command.shutdown(std::net::Shutdown::Write).unwrap();
+                command
+            })
+            .collect();
+        for _ in 0..REQUESTS_MAX {
+            let next = tokio::time::timeout(SILENCE_MAX, socket.next()).await.unwrap();
+            let Some(Pending::Request(_, answer)) = next else { panic!("the request arrives") };
+            answer.send(Err("no".to_owned())).unwrap();
+        }
+        let answers = actix_web::rt::task::spawn_blocking(move || {
+            let deadline = Instant::now() + SILENCE_MAX;
+            commands.iter_mut().map(|command| read_answer(command, deadline).unwrap()).collect::<Vec<_>>()
+        });
+        let answers = answers.await.unwrap();
+        assert!(answers.iter().all(|answer| refused_by_server(answer).as_deref() == Some("no")));
     }
 
     #[actix_web::test]

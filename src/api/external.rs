@@ -129,7 +129,7 @@ fn refused_payload(
     kind: &BodyKind,
     error: &crate::integrations::incoming::PayloadError,
 ) -> ApiError {
-    tracing::info!(integration = %integration.name, ?kind, %error, "an incoming webhook was refused");
+    tracing::info!(integration = %integration.name, body = %kind, %error, "an incoming webhook was refused");
     ApiError::bad_request(error.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! How long a certificate can be used: read from its fields, and judged at a time.
+//! How long a certificate can be used, and whether it is that of an authority: read from its fields.
 
 use jiff::Timestamp;
 
@@ -11,6 +11,12 @@ const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;
+const BOOLEAN: u8 = 0x01;
+const OCTETS: u8 = 0x04;
+const EXTENSIONS: u8 = 0xa3;
+
+/// The name of the extension that says whether a certificate is that of an authority (RFC 5280, 4.2.1.9).
+const BASIC_CONSTRAINTS: [u8; 3] = [0x55, 0x1d, 0x13];
 
 /// From when until when a certificate can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +76,37 @@ pub fn version(der: &[u8]) -> Option<u8> {
     }
 }
 
+/// Whether a certificate is that of an authority, which signs others: false as well if that cannot be read.
+pub fn is_authority(der: &[u8]) -> bool {
+    basic_constraints(der).and_then(element).is_some_and(|(tag, value, _)| tag == BOOLEAN && value != [0])
+}
+
+/// The content of the extension with that name.
+fn basic_constraints(der: &[u8]) -> Option<&[u8]> {
+    let (_, certificate, _) = element(der)?;
+    let (_, mut fields, _) = element(certificate)?;
+    let list = loop {
+        let (tag, content, rest) = element(fields)?;
+        if tag == EXTENSIONS {
+            break content;
+        }
+        fields = rest;
+    };
+    let (_, mut extensions, _) = element(list)?;
+    loop {
+        let (_, extension, rest) = element(extensions)?;
+        let (_, name, mut value) = element(extension)?;
+        if name == BASIC_CONSTRAINTS {
+            if value.first() == Some(&BOOLEAN) {
+                value = element(value)?.2;
+            }
+            let (OCTETS, wrapped, _) = element(value)? else { return None };
+            return element(wrapped).map(|(_, content, _)| content);
+        }
+        extensions = rest;
+    }
+}
+
 /// Tag and content of the first element, and what follows it.
 fn element(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first()?;
@@ -104,7 +141,7 @@ fn time(tag: u8, bytes: &[u8]) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rcgen::{CertificateParams, KeyPair, date_time_ymd};
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
 
     #[test]
     fn validity_is_read() {
@@ -118,8 +155,11 @@ mod tests {
             ("2026-02-03T00:00:00Z".into(), "2061-12-31T00:00:00Z".into())
         );
         assert_eq!(version(certificate.der()), Some(3));
+        assert!(!is_authority(certificate.der()));
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        assert!(is_authority(params.self_signed(&KeyPair::generate().unwrap()).unwrap().der()));
         for broken in [&[][..], &[0x30], &[0x30, 0x85, 1, 2, 3, 4, 5], &[0x30, 0x03, 0x30, 0x7f, 0]] {
-            assert_eq!((Validity::of(broken), version(broken)), (None, None));
+            assert_eq!((Validity::of(broken), version(broken), is_authority(broken)), (None, None, false));
         }
     }
 

@@ -9,10 +9,11 @@ use super::print::print_text;
 use super::run::{print_greeting, run_until_stopped};
 use crate::config::{Config, ConfigError, Overrides, Sources};
 use crate::dev::accounts::accounts;
-use crate::dev::seed::{SeedDocument, SeedError};
+use crate::dev::seed::{SEED_BYTES_MAX, SeedDocument, SeedError};
 use crate::dev::{SAMPLE_NAME, TemporaryFolder, exposure_warning};
 use crate::routes::development_table;
 use crate::server::{Running, Setup};
+use crate::text_file::read_text;
 use model::{Directory, User};
 use ready_file::ReadyFile;
 use serde_json::json;
@@ -86,7 +87,7 @@ impl DevArgs {
         let Some(path) = &self.seed else {
             return Ok(self.empty.then(SeedDocument::empty));
         };
-        let text = std::fs::read_to_string(path).map_err(|reason| {
+        let text = read_text(path, SEED_BYTES_MAX).map_err(|reason| {
             CliError::Refused(format!("cannot read the seed {}: {reason}", path.display()))
         })?;
         let wrong = |error: SeedError| CliError::Refused(format!("{}: {error}", path.display()));

@@ -3,7 +3,7 @@
 use super::data::{DataArgs, Output};
 use super::error::CliError;
 use super::print::print_text;
-use crate::admin::{Answer, Table, row_text};
+use crate::admin::{Answer, Table, check_address, row_text};
 use crate::doctor::{Finding, OptionalChecks, State, examine};
 use serde_json::json;
 
@@ -32,6 +32,9 @@ const WIDTHS: [usize; 2] = [16, 8];
 
 /// Makes all checks. For people, each row is printed when it is known: another service may take a while.
 pub fn run(args: &DoctorArgs) -> Result<(), CliError> {
+    if let Some(address) = &args.send_test_to {
+        check_address(address)?;
+    }
     let config = args.data.load()?;
     let wanted =
         OptionalChecks { test_mail_to: args.send_test_to.clone(), time_server: args.time_server.clone() };

@@ -4,7 +4,7 @@ use super::error::CliError;
 use super::print::print_text;
 use clap::Command;
 use clap_complete::Shell;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Print completions for a shell
 ///
@@ -35,11 +35,29 @@ pub fn completions(args: &CompletionsArgs, mut program: Command) -> Result<(), C
 pub fn man(args: &ManArgs, program: Command) -> Result<(), CliError> {
     let what = "cannot write the man pages";
     if let Some(folder) = &args.dir {
-        let written =
-            std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(program, folder));
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| clap_mangen::generate_to(program, folder))
+            .and_then(|()| name_examples(folder));
         return written.map_err(|reason| CliError::System { what, reason });
     }
     let mut text = Vec::new();
     clap_mangen::Man::new(program).render(&mut text).map_err(|reason| CliError::System { what, reason })?;
-    print_text(&String::from_utf8_lossy(&text))
+    print_text(&with_examples(&String::from_utf8_lossy(&text)))
+}
+
+/// A page with the heading that pages have for examples; the library calls all text after the options "extra".
+fn with_examples(page: &str) -> String {
+    page.replace(".SH EXTRA\n", ".SH EXAMPLES\n")
+}
+
+fn name_examples(folder: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // Folders of man pages have those of other programs, too.
+        if name.starts_with("millstream") && name.ends_with(".1") {
+            std::fs::write(&path, with_examples(&std::fs::read_to_string(&path)?))?;
+        }
+    }
+    Ok(())
 }

@@ -12,6 +12,7 @@ use crate::transfer::export::{
     target_folder, top_name,
 };
 use crate::transfer::problem::TransferError;
+use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -96,10 +97,15 @@ async fn save(
             Part::Progress(_) => bar.finish(),
             Part::End(ended) => {
                 bar.finish();
-                return ended.map_err(CliError::Refused);
+                return ended.map_err(|reason| not_written(to, reason));
             }
         }
     }
+}
+
+/// Why there is no archive: the reason may name only a folder for temporary files, such as that of the server.
+fn not_written(to: &Path, reason: impl Display) -> CliError {
+    CliError::Refused(format!("{} was not written: {reason}", to.display()))
 }
 
 fn signals() -> Result<Signals, CliError> {
@@ -110,7 +116,7 @@ fn signals() -> Result<Signals, CliError> {
 async fn export_here(request: ExportRequest, to: &Path) -> Result<Answer, CliError> {
     let stop: Arc<AtomicBool> = request.stop.clone();
     let mut signals = signals()?;
-    let to = to.to_owned();
+    let (target, to) = (to, to.to_owned());
     let export = on_thread(move || {
         let bar = std::cell::RefCell::new(Bar::new("exporting", "messages"));
         let exported = export_to_file(&request, &to, &|step| match step {
@@ -122,7 +128,9 @@ async fn export_here(request: ExportRequest, to: &Path) -> Result<Answer, CliErr
     });
     tokio::pin!(export);
     tokio::select! {
-        exported = &mut export => Ok(admin::export_done(&exported?)),
+        exported = &mut export => {
+            exported.map(|exported| admin::export_done(&exported)).map_err(|reason| not_written(target, reason))
+        }
         signal = signals.end() => {
             stop.store(true, Ordering::Relaxed);
             // It removes what it has written.
@@ -136,6 +144,14 @@ async fn export_here(request: ExportRequest, to: &Path) -> Result<Answer, CliErr
 mod tests {
     use super::super::parse;
     use super::*;
+
+    #[test]
+    fn failure_names_the_archive_and_what_to_do() {
+        let full = TransferError::system(Path::new("/srv/data"), std::io::ErrorKind::StorageFull.into());
+        let said = not_written(Path::new("/mnt/acme.tar.gz"), full).to_string();
+        assert!(said.starts_with("/mnt/acme.tar.gz was not written: /srv/data: "), "{said}");
+        assert!(said.ends_with("; make room there, and repeat the command"), "{said}");
+    }
 
     #[test]
     fn kind_is_full_unless_given() {

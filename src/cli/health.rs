@@ -2,16 +2,14 @@
 
 use super::data::DataArgs;
 use super::error::CliError;
-use super::offline::no_answer;
+use super::offline::{check_socket_path, no_answer};
 use crate::admin::{Answer, ServerAddress, ask_address, reachable};
-use crate::config::Config;
+use crate::config::{Config, parse_listen};
 use crate::local_health::{Security, fetch};
 use actors::folder_access::check_access;
 use serde_json::Value;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::os::unix::net::SocketAddr as SocketPath;
-use std::path::Path;
 use std::time::Duration;
 
 /// How long the server may take to answer.
@@ -28,7 +26,7 @@ pub struct HealthArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Address and port of the server, instead of those found in the data folder or the configuration
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = parse_listen)]
     address: Option<SocketAddr>,
 }
 
@@ -68,19 +66,6 @@ fn foreign(address: SocketAddr, status: u16, text: &str, security: &Security) ->
     format!("the server on {address} answers {status}, and not as Millstream does: {line:?}{hint}")
 }
 
-/// Refuses a data folder whose server has no socket, because its path is too long for one.
-fn check_socket_path(data: &Path) -> Result<(), CliError> {
-    // As it is called until it can be used.
-    let path = data.join(format!("{}.new", crate::admin::SOCKET_NAME));
-    SocketPath::from_pathname(path).map(drop).map_err(|_| {
-        CliError::Refused(format!(
-            "the path {} is too long for the socket of a server, so one that runs on it cannot be found; name its address \
-             with --address, or use a shorter path to the folder",
-            data.display()
-        ))
-    })
-}
-
 /// Where to ask, and how.
 struct Target {
     address: SocketAddr,
@@ -100,7 +85,7 @@ fn find(args: &HealthArgs, config: &Config) -> Result<Target, CliError> {
         return Ok(configured(address));
     }
     if args.data.names_folder() {
-        check_socket_path(&config.data)?;
+        check_socket_path(&config.data, "name its address with --address")?;
     }
     let data = config.data.display();
     match ask_address(&config.data, TIME_MAX) {
@@ -128,6 +113,22 @@ fn find(args: &HealthArgs, config: &Config) -> Result<Target, CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        args: HealthArgs,
+    }
+
+    #[test]
+    fn address_may_have_a_name() {
+        let parse = |address: &str| Program::try_parse_from(["health", "--address", address]);
+        let found = parse("localhost:9991").map(|program| program.args.address).expect("an address");
+        assert_eq!(found.map(|address| address.port()), Some(9991));
+        let refused = parse("localhost").map(|_| ()).expect_err("no port").to_string();
+        assert!(refused.contains("such as 127.0.0.1:9991"), "{refused}");
+    }
 
     #[test]
     fn port_with_https_is_named_as_one() {
@@ -138,13 +139,5 @@ mod tests {
         assert!(said.ends_with("; name the configuration of the server with --config"), "{said}");
         let said = foreign(address, 200, "<html>\nHTTPS", &Security::Plain);
         assert_eq!(said, "the server on 127.0.0.1:443 answers 200, and not as Millstream does: \"<html>\"");
-    }
-
-    #[test]
-    fn path_that_is_too_long_for_a_socket_is_named() {
-        assert!(check_socket_path(Path::new("/srv/chat")).is_ok());
-        let long = format!("/srv/{}", "x".repeat(200));
-        let said = check_socket_path(Path::new(&long)).unwrap_err().to_string();
-        assert!(said.contains("too long for the socket") && said.contains("--address"), "{said}");
     }
 }

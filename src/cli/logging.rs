@@ -6,9 +6,9 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, reload};
 
-/// Not the HTTP library's log lines about malformed requests, which are errors of the client, not of the server, and not those
-/// of the library for S3 about each retry, which do not say of what.
-const LIBRARIES: &str = "actix_http::h1::dispatcher=off,object_store=warn";
+/// Not the HTTP library's log lines about malformed requests, which are errors of the client, not of the server, and about its own
+/// threads, and not those of the library for S3 about each retry, which do not say of what.
+const LIBRARIES: &str = "actix_http::h1::dispatcher=off,actix_server=warn,object_store=warn";
 
 /// Changes the filter of a running log.
 pub struct LogControl(Option<reload::Handle<EnvFilter, Registry>>);

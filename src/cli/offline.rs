@@ -22,6 +22,7 @@ pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<
     }
     if matches!(request, AdminRequest::LogLevel { .. } | AdminRequest::Reload | AdminRequest::Probe) {
         check_access(&config.data)?;
+        check_socket_path(&config.data, "change its configuration and send it SIGHUP")?;
         let data = config.data.display();
         return Err(CliError::Refused(format!(
             "no server is running on {data}: start one with `millstream serve`, or name the data folder of the one that \
@@ -29,6 +30,19 @@ pub fn execute(data: &DataArgs, creates: bool, request: AdminRequest) -> Result<
         )));
     }
     with_folder(&config, creates, async |server| admin::execute(&server, request).await)
+}
+
+/// Refuses a data folder whose server has no socket, because its path is too long for one. `instead` is what can be done with such a
+/// server.
+pub fn check_socket_path(data: &Path, instead: &str) -> Result<(), CliError> {
+    if admin::can_have_socket(data) {
+        return Ok(());
+    }
+    Err(CliError::Refused(format!(
+        "the path {} is too long for the socket of a server, so one that runs on it cannot be found; {instead}, or use a shorter path \
+         to the folder",
+        data.display()
+    )))
 }
 
 /// The answer of the server that runs on a data folder; none if no server does.

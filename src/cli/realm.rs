@@ -7,16 +7,19 @@ use super::offline::{Password, execute, execute_and_print};
 use super::relocate::{self, MoveFromArgs, MoveToArgs};
 use crate::admin::{AdminRequest, NewAccount, check_address};
 use crate::api::users::create::check_new_account;
+use crate::config::Config;
+use crate::hosts::Hosts;
 use rules::RuleError;
 use rules::addresses::parse_domain;
 use rules::names::{FULL_NAME_LENGTH_MAX, FULL_NAME_LENGTH_MIN, parse_full_name};
+use rules::settings::parse_realm_name;
 
 /// Commands for organizations.
 #[derive(Debug, clap::Subcommand)]
 pub enum RealmCommand {
     /// Create an organization and its first owner
     Create(RealmCreateArgs),
-    /// List the organizations with the number of their active people, `open` or `deactivated`
+    /// List the organizations with the number of their active people and their state: `open`, `deactivated` or `importing`
     List(DataArgs),
     /// Deactivate an organization: its users can no longer log in; its data is kept
     Deactivate(RealmActiveArgs),
@@ -86,15 +89,12 @@ pub(super) fn check_subdomain(subdomain: &str) -> Result<(), CliError> {
     if actors::check_subdomain(subdomain).is_ok() {
         return Ok(());
     }
-    Err(CliError::Refused(format!(
-        "`{subdomain}` cannot be a subdomain: it has at most {} characters, which are lower-case letters \
-         (a to z), digits and hyphens, without a hyphen at the beginning or the end",
-        actors::SUBDOMAIN_LENGTH_MAX
-    )))
+    let rule = actors::subdomain_rule();
+    Err(CliError::Refused(format!("`{subdomain}` cannot be a subdomain: {rule}")))
 }
 
-/// Refuses what cannot be the name of a person, with what is allowed.
-fn check_owner_name(name: &str) -> Result<(), CliError> {
+/// Refuses what cannot be the name of a person, with what is allowed. `option` gave it.
+pub(super) fn check_person_name(option: &str, name: &str) -> Result<(), CliError> {
     let why = match parse_full_name(name) {
         Ok(_) => return Ok(()),
         Err(RuleError::NameTooShort | RuleError::NameTooLong) => {
@@ -102,19 +102,40 @@ fn check_owner_name(name: &str) -> Result<(), CliError> {
         }
         Err(other) => other.to_string(),
     };
-    Err(CliError::Refused(format!("--owner-name: {why}")))
+    Err(CliError::Refused(format!("{option}: {why}")))
+}
+
+/// The name of an organization, within the limit of the API.
+fn organization_name(given: &str) -> Result<String, CliError> {
+    let why = match parse_realm_name(given) {
+        Ok(name) => return Ok(name.to_owned()),
+        Err(RuleError::Blank { .. }) => "the name of the organization must not be empty".to_owned(),
+        Err(error) => format!("the name of the organization: {error}"),
+    };
+    Err(CliError::Refused(why))
+}
+
+/// Where clients find an organization with a subdomain: no other address of the server leads to it.
+fn where_reached(config: &Config, subdomain: &str) -> Option<String> {
+    if subdomain.is_empty() {
+        return None;
+    }
+    Some(match config.external_url.is_empty() {
+        false => format!("Clients reach it at {}.", Hosts::new(config, false).url_of(subdomain)),
+        true => format!(
+            "Clients reach it as {subdomain}.localhost, on this machine only, because external_url is not set; set it in the \
+             configuration of the server, and they reach it as `{subdomain}.` before the name there, from everywhere."
+        ),
+    })
 }
 
 fn create(args: RealmCreateArgs) -> Result<(), CliError> {
     let RealmCreateArgs { name, data, subdomain, owner_email, owner_name, email_domain, password_stdin } =
         args;
-    let name = name.trim().to_owned();
-    if name.is_empty() {
-        return Err(CliError::Refused("the name of the organization must not be empty".into()));
-    }
+    let name = organization_name(&name)?;
     check_subdomain(&subdomain)?;
     check_address(&owner_email)?;
-    check_owner_name(&owner_name)?;
+    check_person_name("--owner-name", &owner_name)?;
     let full_name = check_new_account(None, &owner_email, &owner_name)?.to_owned();
     let email_domain = match email_domain {
         Some(domain) => {
@@ -124,8 +145,10 @@ fn create(args: RealmCreateArgs) -> Result<(), CliError> {
     };
     let password = Password::get(password_stdin, &[&owner_email, &full_name])?;
     let owner = NewAccount { email: owner_email, full_name, password_hash: password.hash()? };
+    let reached = where_reached(&data.load()?, &subdomain);
     let request = AdminRequest::RealmCreate { name, subdomain, email_domain, owner };
     let mut answer = execute(&data, true, request)?;
+    answer.lines.extend(reached);
     password.add_to(&mut answer);
     data.print(&answer)
 }
@@ -138,6 +161,7 @@ fn set_active(args: RealmActiveArgs, is_active: bool) -> Result<(), CliError> {
 mod tests {
     use super::super::parse;
     use super::*;
+    use crate::config::Overrides;
 
     #[test]
     fn subdomain_is_part_of_a_host_name() {
@@ -151,13 +175,42 @@ mod tests {
     }
 
     #[test]
-    fn name_of_owner_is_refused_with_its_option() {
-        assert!(check_owner_name("Olga Ortiz").is_ok());
+    fn name_of_an_organization_has_the_limit_of_the_api() {
+        assert_eq!(organization_name(&format!(" {} ", "a".repeat(40))).unwrap(), "a".repeat(40));
+        for (name, why) in [
+            (" ".to_owned(), "the name of the organization must not be empty"),
+            ("a".repeat(41), "the name of the organization: name is too long (limit: 40 characters)"),
+            ("A\tB".to_owned(), "the name of the organization: Invalid characters in name!"),
+        ] {
+            assert_eq!(organization_name(&name).unwrap_err().to_string(), why);
+        }
+    }
+
+    #[test]
+    fn organization_with_a_subdomain_says_where_it_is_reached() {
+        let reached = |external_url: &str, subdomain: &str| {
+            let url = Overrides::default().set("external_url", "test", Some(external_url));
+            where_reached(&Config::load(None, [], url).unwrap(), subdomain)
+        };
+        assert_eq!((reached("", ""), reached("https://chat.example.com", "")), (None, None));
+        assert_eq!(
+            reached("https://chat.example.com", "beta").as_deref(),
+            Some("Clients reach it at https://beta.chat.example.com.")
+        );
+        let unset = reached("", "beta").unwrap();
+        assert!(unset.starts_with("Clients reach it as beta.localhost, on this machine only"), "{unset}");
+        assert!(unset.contains("set it in the configuration of the server"), "{unset}");
+    }
+
+    #[test]
+    fn name_of_a_person_is_refused_with_its_option() {
+        let check = |name: &str| check_person_name("--owner-name", name);
+        assert!(check("Olga Ortiz").is_ok());
         for name in ["", "O", &"o".repeat(101)] {
-            let said = check_owner_name(name).unwrap_err().to_string();
+            let said = check(name).unwrap_err().to_string();
             assert_eq!(said, "--owner-name: the name of a person has 2 to 100 characters", "{name}");
         }
-        let said = check_owner_name("Olga*").unwrap_err().to_string();
+        let said = check("Olga*").unwrap_err().to_string();
         assert_eq!(said, "--owner-name: Invalid characters in name!");
     }
 

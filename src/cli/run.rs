@@ -8,10 +8,13 @@ use super::signal::{Request, Signals, StopSignal};
 use crate::admin::{self, AdminRequest, Answer, AnswerSender, ControlSocket, Pending};
 use crate::clock_check::warn_if_behind;
 use crate::config::{Config, ConfigError, Log, unknown_variables};
+use crate::doctor;
 use crate::open_files;
 use crate::server::{Running, ServeError, Setup, serve};
 use actors::DomainError;
+use actors::folder_access::unwritable_folder;
 use serde_json::json;
+use std::path::Path;
 use std::time::Duration;
 
 /// How long the stop of a server takes whose trees do not answer: accepted requests are finished meanwhile.
@@ -22,6 +25,16 @@ const REST_OF_START_MAX: Duration = Duration::from_secs(1);
 
 /// Why a server ends whose trees do not answer.
 const HANGING: &str = "the trees do not answer since a fault of the disk; the next start opens them again";
+
+/// Refuses a data folder in which this user, its owner, cannot write.
+fn check_writable(data: &Path) -> Result<(), CliError> {
+    match unwritable_folder(data) {
+        None => Ok(()),
+        Some((folder, error)) => {
+            Err(CliError::Refused(format!("the data folder: {}", doctor::unwritable(&folder, &error))))
+        }
+    }
+}
 
 /// Starts a server, prints the greeting once it accepts connections, and stops it at SIGTERM or SIGINT. A second
 /// signal during shutdown ends the process at once, as a kill would: nothing acknowledged is lost. At SIGHUP the
@@ -37,6 +50,7 @@ pub fn run_until_stopped(
     for variable in unknown_variables(&environment) {
         tracing::warn!(variable, "this environment variable is not an option and is ignored");
     }
+    check_writable(&setup.config.data)?;
     open_files::raise(&mut setup.config);
     warn_if_behind(&setup.config.data);
     actix_rt::System::new().block_on(async {

@@ -185,11 +185,13 @@ mod tests {
         // A closed terminal ends a command, but not one of `nohup`.
         let send =
             |name: &str| assert!(Command::new("kill").args([name, &process]).status().unwrap().success());
-        signals.is_hangup_ignored = true;
+        let listen = |is_hangup_ignored| Signals { is_hangup_ignored, ..Signals::new().unwrap() };
+        let mut ignoring = listen(true);
         send("-HUP");
         send("-TERM");
-        assert_eq!(signals.end().await, StopSignal::Terminate);
-        signals.is_hangup_ignored = false;
+        assert_eq!(ignoring.end().await, StopSignal::Terminate);
+        // A new one, because the hangup of before may still be waiting in the other.
+        let mut signals = listen(false);
         send("-HUP");
         assert_eq!(signals.end().await, StopSignal::Hangup);
         assert_eq!(StopSignal::Hangup.exit_code(), 129);

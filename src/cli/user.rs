@@ -3,6 +3,7 @@
 use super::data::{DataArgs, subdomain};
 use super::error::CliError;
 use super::offline::{Password, execute, execute_and_print};
+use super::realm::check_person_name;
 use crate::admin::{AccountName, AdminRequest, NewAccount, Permission, RoleName, UserName};
 
 /// Commands for accounts.
@@ -189,6 +190,7 @@ pub fn run(command: UserCommand) -> Result<(), CliError> {
 
 fn create(args: UserCreateArgs) -> Result<(), CliError> {
     let AccountArgs { data, realm, email } = args.account;
+    check_person_name("--name", &args.name)?;
     let password = Password::get(args.password_stdin, &[&email, &args.name])?;
     let user = NewAccount { email, full_name: args.name, password_hash: password.hash()? };
     let mut answer = execute(&data, false, AdminRequest::UserCreate { realm, role: args.role, user })?;

@@ -6,12 +6,18 @@ use super::combinations::{Conflict, conflicts, server_conflicts};
 use super::options::{Kind, OPTIONS, kind_of};
 use super::problem::{ConfigError, Origin, Problem};
 use super::settings::{Config, DEFAULT_TOML, OptionValues};
+use crate::foreign_text::one_line;
+use crate::text_file::read_text;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
+/// The largest configuration file, in bytes.
+const FILE_BYTES_MAX: usize = 1 << 20;
+/// The longest name that is compared with the options.
+const NAME_BYTES_MAX: usize = 100;
 const VARIABLE_PREFIX: &str = "MILLSTREAM_";
 /// Prefixes of variables that container platforms set for a service of this name.
 const PLATFORM_PREFIXES: [&str; 2] = ["MILLSTREAM_SERVICE_", "MILLSTREAM_PORT"];
@@ -105,7 +111,7 @@ impl Options {
         }
         if let Some(path) = sources.file {
             let text =
-                std::fs::read_to_string(path).map_err(|error| ConfigError::unreadable(path, &error))?;
+                read_text(path, FILE_BYTES_MAX).map_err(|error| ConfigError::unreadable(path, &error))?;
             options.add_file(&path.display().to_string(), &text);
         }
         options.add_environment(&sources.environment);
@@ -124,7 +130,7 @@ impl Options {
         let (table, errors) = DeTable::parse_recoverable(text);
         for error in &errors {
             let start = error.span().map_or(0, |span| span.start);
-            let text = format!("is not valid TOML: {}", error.message().trim_end());
+            let text = format!("is not valid TOML: {}", one_line(error.message()));
             self.problems.push(Problem { origin: Some(origin(start)), option: None, text });
         }
         let broken: Vec<Option<Origin>> =
@@ -186,7 +192,7 @@ impl Options {
             (Ok(()), Some(entry)) => *entry = Entry { value, origin },
             (Ok(()), None) => {}
             (Err(text), _) => {
-                let option = Some(option.to_owned());
+                let option = Some(one_line(option));
                 self.problems.push(Problem { origin: Some(origin), option, text });
             }
         }
@@ -306,7 +312,7 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>, separator: char
         true => {
             let written = name.strip_prefix(VARIABLE_PREFIX).unwrap_or(name);
             let distance = |of: &str| edits(name, of).min(edits(name, split(of, separator).1));
-            closest(&known, distance, (written.len() / 3).max(2))
+            closest(&known, distance, near(written))
         }
         false => {
             let distance = |of: &str| match split(of, separator).1 {
@@ -314,11 +320,16 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>, separator: char
                 own => edits(last, own),
             };
             // In another section only (nearly) the same name.
-            closest(&own, distance, (last.len() / 3).max(2))
+            closest(&own, distance, near(last))
                 .or_else(|| closest(&known, |of| edits(last, split(of, separator).1), 1))
         }
     };
     found.map(str::to_owned)
+}
+
+/// The distance up to which another name is near enough to be meant: a third of the letters.
+fn near(name: &str) -> usize {
+    (name.len() / 3).max(1)
 }
 
 /// The section and the last part of a name.
@@ -337,20 +348,10 @@ fn has_words(name: &str, wanted: &str) -> bool {
     wanted.split('_').all(|word| !word.is_empty() && name.split('_').any(|own| own == word))
 }
 
-/// The Levenshtein distance of two names.
+/// The letters to add, remove, replace or exchange with their neighbors that make one name the other. Quadratic: names that are far
+/// longer than any option are not compared.
 fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, left) in from.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(left != *right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
+    if from.len() > NAME_BYTES_MAX { usize::MAX } else { strsim::osa_distance(from, to) }
 }
 
 #[cfg(test)]

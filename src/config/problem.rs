@@ -1,5 +1,6 @@
 //! The problems of a configuration: all of them at once, each with the place where the option was set.
 
+use crate::text_file::TextFileError;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,8 +58,13 @@ impl ConfigError {
     }
 
     /// A file that cannot be read.
-    pub(super) fn unreadable(path: &Path, reason: &std::io::Error) -> Self {
-        let text = format!("cannot read {}: {reason}", path.display());
+    pub(super) fn unreadable(path: &Path, reason: &TextFileError) -> Self {
+        let text = match reason {
+            TextFileError::NotText { .. } => format!("{}: {reason}", path.display()),
+            TextFileError::System(_) | TextFileError::TooLarge(_) => {
+                format!("cannot read {}: {reason}", path.display())
+            }
+        };
         Self(vec![Problem { origin: None, option: None, text }])
     }
 

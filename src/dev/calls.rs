@@ -6,6 +6,8 @@ use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::ops::{Deref, DerefMut};
+use std::time::Instant;
 
 /// Calls that are recorded; older ones are dropped.
 const CALLS_MAX: usize = 1000;
@@ -17,8 +19,16 @@ const PARAMETERS_MAX: usize = 50;
 const SPARE_MAX: usize = 64;
 const KEPT_BYTES_MAX: usize = 4096;
 /// Parameters whose values are not recorded.
-const SECRETS: [&str; 6] =
-    ["api_key", "password", "old_password", "new_password", "token", "csrfmiddlewaretoken"];
+const SECRETS: [&str; 8] = [
+    "api_key",
+    "password",
+    "old_password",
+    "new_password",
+    "token",
+    "push_key",
+    "push_public_key",
+    "csrfmiddlewaretoken",
+];
 
 /// A call that was answered.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -40,7 +50,7 @@ pub struct RecordedCall {
     pub files: Vec<RecordedFile>,
     /// The parameters that the endpoint does not know.
     pub ignored_parameters: Vec<String>,
-    /// The status that was sent; null if a fault closed the connection before.
+    /// The status that was sent; null if a fault, or the client, closed the connection before.
     pub status: Option<u16>,
     /// The id of the fault that the call had.
     pub fault: Option<u32>,
@@ -171,21 +181,21 @@ struct State {
 }
 
 impl CallLog {
-    /// A record of a call that begins, to be added when it is answered.
+    /// A record of a call that begins, to be added when it is answered, or when its client gives it up.
     pub fn begin(
         &self,
         realm: Option<RealmId>,
         time: Timestamp,
         call: (&str, &str),
         client: &str,
-    ) -> Box<RecordedCall> {
+    ) -> OpenRecord<'_> {
         let mut record = self.0.lock().spare.pop().unwrap_or_default();
         record.begin(realm, time, call, client);
-        record
+        OpenRecord { log: self, record: Some(record), begun: Instant::now() }
     }
 
     /// Adds a call; the oldest one is dropped at the bound.
-    pub fn add(&self, mut call: Box<RecordedCall>) {
+    fn add(&self, mut call: Box<RecordedCall>) {
         let mut state = self.0.lock();
         state.newest_id += 1;
         call.id = state.newest_id;
@@ -208,6 +218,52 @@ impl CallLog {
     }
 }
 
+/// The record of a call that is not answered yet. Dropping it adds the call without a response: its client has ended the
+/// connection.
+pub struct OpenRecord<'l> {
+    log: &'l CallLog,
+    /// None once it is added.
+    record: Option<Box<RecordedCall>>,
+    begun: Instant,
+}
+
+impl OpenRecord<'_> {
+    /// Adds the call as it was answered.
+    pub fn add(mut self) {
+        if let Some(record) = self.record.take() {
+            self.log.add(record);
+        }
+    }
+}
+
+impl Drop for OpenRecord<'_> {
+    fn drop(&mut self) {
+        if let Some(mut record) = self.record.take() {
+            // Those of a fault were not sent.
+            (record.code, record.msg) = (None, None);
+            record.micros = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
+            self.log.add(record);
+        }
+    }
+}
+
+/// Why a record is there: only `add`, which consumes it, and `drop` take it out.
+const THERE: &str = "the record of an open call";
+
+impl Deref for OpenRecord<'_> {
+    type Target = RecordedCall;
+
+    fn deref(&self) -> &RecordedCall {
+        self.record.as_ref().expect(THERE)
+    }
+}
+
+impl DerefMut for OpenRecord<'_> {
+    fn deref_mut(&mut self) -> &mut RecordedCall {
+        self.record.as_mut().expect(THERE)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,13 +274,15 @@ mod tests {
         for number in 0..=CALLS_MAX {
             let realm = Some(RealmId(1 + number as u32 % 2));
             let mut call = log.begin(realm, Timestamp(1), ("GET", "/a"), "curl");
-            call.set_parameters([("password", "secret"), ("topic", "lunch")].into_iter());
-            log.add(call);
+            call.set_parameters(
+                [("password", "secret"), ("push_key", "secret"), ("topic", "lunch")].into_iter(),
+            );
+            call.add();
         }
         let calls = log.after(RealmId(1), 0);
         assert_eq!((calls.len(), calls[0].id, log.after(RealmId(1), 999).len()), (CALLS_MAX / 2, 3, 1));
         let parameters: Vec<_> = calls[0].parameters.pairs().collect();
-        assert_eq!(parameters, [("password", "***"), ("topic", "lunch")]);
+        assert_eq!(parameters, [("password", "***"), ("push_key", "***"), ("topic", "lunch")]);
         log.clear(RealmId(1));
         assert_eq!((log.after(RealmId(1), 0).len(), log.after(RealmId(2), 0).len()), (0, CALLS_MAX / 2));
     }
@@ -238,11 +296,11 @@ mod tests {
             (call.user, call.status, call.msg) =
                 (Some("iago@zulip.com".into()), Some(400), Some("no".into()));
             call.set_parameters([("topic", "lunch")].into_iter());
-            log.add(call);
+            call.add();
         }
         assert_eq!(log.0.lock().spare.len(), 1);
         let mut fresh = RecordedCall::default();
         fresh.begin(Some(RealmId(1)), Timestamp(1), ("GET", "/"), "curl");
-        assert_eq!(format!("{:?}", begin("/")), format!("{fresh:?}"));
+        assert_eq!(format!("{:?}", *begin("/")), format!("{fresh:?}"));
     }
 }

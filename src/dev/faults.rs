@@ -6,10 +6,15 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use std::time::Duration;
 
-/// The paths of the tools themselves, which have no faults and are not recorded.
-pub const TOOLS_PATH: &str = "/dev/";
+/// The paths of the tools themselves, besides those below `/dev/`.
+const TOOLS: [&str; 2] = ["/emails", "/emails.json"];
 /// Maximum number of faults of a server at a time.
 pub const FAULTS_MAX: usize = 1000;
+
+/// Whether a path is that of one of the tools themselves, which have no faults and are not recorded.
+pub fn is_tool(path: &str) -> bool {
+    path.starts_with("/dev/") || TOOLS.contains(&path)
+}
 
 /// What happens to a call instead of its usual response, or before it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,7 +24,7 @@ pub enum FaultKind {
     Error { status: u16, code: Option<String>, msg: Option<String> },
     /// Status 429, RATE_LIMIT_HIT; the call has no effect.
     RateLimit { retry_after: f64 },
-    /// The usual response, later.
+    /// The call has its effect at once, and its response comes later.
     Delay { delay_ms: u64 },
     /// The connection is closed without a response; the call has no effect.
     Disconnect,
@@ -47,7 +52,7 @@ impl Target {
 
     /// Whether there are only calls of the tools themselves, which have no faults.
     pub fn is_of_tools(&self) -> bool {
-        self.path.starts_with(TOOLS_PATH)
+        is_tool(&self.path)
     }
 
     fn includes(&self, method: &str, path: &str) -> bool {

@@ -62,11 +62,22 @@ impl TemporaryFolder {
     /// The name of a new folder, after those that no process uses any more are deleted.
     ///
     /// # Errors
-    /// `Storage` when the system has no randomness.
+    /// `Storage` when the system has no randomness, or no folder for temporary files.
     pub fn choose() -> Result<Self, DomainError> {
         // Nothing is synced, so it is as fast as memory, without the size limit of a memory disk.
-        let parent = std::env::temp_dir();
-        clear_leftovers(&parent);
+        Self::choose_in(&std::env::temp_dir())
+    }
+
+    fn choose_in(parent: &Path) -> Result<Self, DomainError> {
+        // What makes the data folder would make this one, too, and it would stay.
+        if !parent.is_dir() {
+            let reason = format!(
+                "the folder for temporary files, {}, does not exist: set TMPDIR to one that does, or give --data",
+                parent.display()
+            );
+            return Err(DomainError::Storage(reason));
+        }
+        clear_leftovers(parent);
         let name = format!("{PREFIX}{}-{}", std::process::id(), actors::login::random_name()?);
         Ok(Self(parent.join(name)))
     }
@@ -153,6 +164,15 @@ mod tests {
         assert!(!is_marked(parent.path()));
         mark(parent.path(), true).unwrap();
         assert!(is_marked(parent.path()));
+    }
+
+    #[test]
+    fn folder_for_temporary_files_must_exist() {
+        let parent = tempfile::tempdir().unwrap();
+        let missing = parent.path().join("none/a");
+        let Err(DomainError::Storage(said)) = TemporaryFolder::choose_in(&missing) else { panic!() };
+        assert!(said.contains("none/a, does not exist: set TMPDIR"), "{said}");
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::finding::Finding;
 use crate::config::Config;
 use crate::storage_error::storage_error_text;
 use crate::units::size;
-use actors::folder_access::foreign_entry;
+use actors::folder_access::{foreign_entry, unwritable_folder};
 use actors::{DomainError, IMPORT_REMEDY, Reserve, Server, SpaceLevels};
 use rustix::fs::{StatVfsMountFlags, statfs, statvfs};
 use std::io::{ErrorKind, Write};
@@ -51,7 +51,7 @@ pub fn access(config: &Config) -> Finding {
             return Finding::warning(what, format!("{path} does not exist; the first start creates it"));
         }
         Err(error) => {
-            return Finding::problem(what, format!("{path} cannot be read: {error}; {OWN_USER}"));
+            return Finding::problem(what, unreadable(&config.data, &path.to_string(), &error));
         }
     };
     if !found.is_dir() {
@@ -78,6 +78,9 @@ pub fn access(config: &Config) -> Finding {
             format!("{path} is on a file system that is read-only; mount it for writing"),
         );
     }
+    if let Some((folder, error)) = unwritable_folder(&config.data) {
+        return Finding::problem(what, unwritable(&folder, &error));
+    }
     match foreign_file(&config.data, found.uid()) {
         Some(file) => {
             let text = format!(
@@ -91,6 +94,23 @@ pub fn access(config: &Config) -> Finding {
             Finding::good(what, format!("{path} belongs to user {}, and only they can read it", found.uid()))
         }
     }
+}
+
+/// That something of a data folder cannot be read, and what to do.
+fn unreadable(folder: &Path, what: &str, error: &std::io::Error) -> String {
+    match check_purpose(folder) {
+        Err(reason) => storage_error_text(&reason),
+        Ok(()) => format!("{what} cannot be read: {error}; {OWN_USER}"),
+    }
+}
+
+/// That the server's own user cannot write a folder, and what to do.
+pub fn unwritable(folder: &Path, error: &std::io::Error) -> String {
+    let remedy = match error.kind() {
+        ErrorKind::ReadOnlyFilesystem => "mount the file system for writing".to_owned(),
+        _ => format!("run `chmod 700 {}`", folder.display()),
+    };
+    format!("{} belongs to this user, who cannot write it ({error}); {remedy}", folder.display())
 }
 
 /// A folder has data of this server, or nothing.
@@ -110,7 +130,7 @@ pub fn format(config: &Config) -> Finding {
     match std::fs::metadata(config.data.join("format")) {
         Ok(_) => {}
         Err(error) if error.kind() != ErrorKind::NotFound => {
-            return Finding::problem(what, format!("the file `format` cannot be read: {error}; {OWN_USER}"));
+            return Finding::problem(what, unreadable(&config.data, "the file `format`", &error));
         }
         Err(_) if config.data.exists() => {
             if let Err(error) = check_purpose(&config.data) {
@@ -216,7 +236,7 @@ pub fn sync_time(config: &Config) -> Finding {
     match measure(existing(config)) {
         Err(error) => {
             let remedy = match error.kind() {
-                ErrorKind::PermissionDenied => OWN_USER,
+                ErrorKind::PermissionDenied | ErrorKind::NotADirectory => "see `data folder`",
                 ErrorKind::StorageFull => "make room on the disk",
                 ErrorKind::ReadOnlyFilesystem => "mount the file system for writing",
                 _ => "check the disk",

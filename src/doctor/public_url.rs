@@ -17,8 +17,8 @@ const TIME_SECS_MAX: u64 = 10;
 pub async fn check(config: &Config, running: RunningServer) -> Finding {
     let (what, url) = ("public URL", config.external_url.trim_end_matches('/'));
     if url.is_empty() {
-        let text =
-            "external_url is not set: links in mails lead to the listening address; set it to the public URL";
+        let text = "external_url is not set: links in mails lead to the listening address, and organizations with a subdomain are reached \
+                    below localhost only; set it to the public URL";
         return match config.listen.ip().is_loopback() {
             true => Finding::off(what, text),
             false => Finding::warning(what, text),

@@ -51,6 +51,11 @@ async fn mail_within(config: &Config, test_to: Option<&str>, time_max: Duration)
     let smtp = match Smtp::new(&config.mail, SERVICE_SECS_MAX) {
         Err(error) => return Finding::problem(what, error.to_string()),
         Ok(None) => {
+            if let Some(to) = test_to {
+                let text =
+                    format!("no test e-mail was sent to {to}, because there is no mail server; set [mail]");
+                return Finding::problem(what, text);
+            }
             let text = "no mail server: invitations by mail, confirmations and new passwords do not work; set [mail]";
             return Finding::off(what, text);
         }

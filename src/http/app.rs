@@ -3,6 +3,7 @@
 use super::known_addresses::KnownAddresses;
 use super::recent_logins::RecentLogins;
 use super::rendered_metrics::RenderedMetrics;
+use super::stopping::Stopping;
 use super::tls::Tls;
 use crate::api::encoded_lists::EncodedLists;
 use crate::background::Background;
@@ -27,7 +28,6 @@ use crate::work_queue::WorkQueue;
 use actors::{Clock, RealmHandle, Server};
 use std::ops::Deref;
 use std::sync::Arc;
-use tokio::sync::watch;
 
 /// Maximum number of lists and parts of large responses that wait to be encoded; their memory is reserved before.
 const PAGES_WAITING_MAX: usize = 4096;
@@ -163,7 +163,7 @@ impl App {
             probe: Probe::new(),
             #[cfg(feature = "cluster")]
             gateway,
-            stopping: Stopping(watch::Sender::new(false)),
+            stopping: Stopping::new(),
             config,
         };
         Self(Arc::new(parts))
@@ -176,7 +176,19 @@ impl App {
 
     /// The organization of a `Host` header, if there is one.
     pub fn realm_of(&self, host: Option<&str>) -> Option<RealmHandle> {
-        self.hosts.realm(&self.server, host)
+        self.hosts.realm(&self.server, host, |subdomain| self.is_elsewhere(subdomain))
+    }
+
+    /// Whether the cluster has an organization with a subdomain, on whichever node.
+    #[cfg(feature = "cluster")]
+    fn is_elsewhere(&self, subdomain: &str) -> bool {
+        self.gateway.as_ref().is_some_and(|gateway| gateway.cluster.knows(subdomain))
+    }
+
+    /// There are no other nodes.
+    #[cfg(not(feature = "cluster"))]
+    fn is_elsewhere(&self, _subdomain: &str) -> bool {
+        false
     }
 
     /// The shutdown signal.
@@ -190,25 +202,5 @@ impl Deref for App {
 
     fn deref(&self) -> &Parts {
         &self.0
-    }
-}
-
-/// The shutdown signal. Handlers that wait must wait for it, too, and respond at once.
-pub struct Stopping(watch::Sender<bool>);
-
-impl Stopping {
-    /// Whether the server is stopping.
-    pub fn is_stopping(&self) -> bool {
-        *self.0.borrow()
-    }
-
-    /// Returns when the server begins to stop; at once if it has.
-    pub async fn wait(&self) {
-        // The sender lives as long as `self`, so this cannot fail.
-        let _ = self.0.subscribe().wait_for(|stopping| *stopping).await;
-    }
-
-    pub(crate) fn begin(&self) {
-        self.0.send_replace(true);
     }
 }

@@ -45,6 +45,26 @@ impl fmt::Debug for Credentials {
 /// Parses the header's raw value; `None` if the request has no such header.
 pub fn parse_authorization(header: Option<&[u8]>) -> Result<Credentials, ApiError> {
     let Some(header) = header else { return Err(ApiError::not_logged_in()) };
+    let decoded = match header.strip_prefix(b"Basic ").map(|encoded| BASE64.decode(encoded)) {
+        // The usual spelling.
+        Some(Ok(decoded)) => decoded,
+        Some(Err(_)) | None => decode_words(header)?,
+    };
+    let text = String::from_utf8(decoded).map_err(|_| invalid_header())?;
+    let Some((address, key)) = text.split_once(':') else { return Err(invalid_header()) };
+    if key.contains(':') {
+        return Err(invalid_header());
+    }
+    let colon = address.len();
+    let credentials = Credentials { text, colon };
+    match is_api_key(credentials.api_key()) {
+        true => Ok(credentials),
+        false => Err(ApiError::new(Code::UNAUTHORIZED, "Malformed API key")),
+    }
+}
+
+/// Decodes a value with any whitespace and in any case.
+fn decode_words(header: &[u8]) -> Result<Vec<u8>, ApiError> {
     // A value that is not text cannot name the scheme either.
     let text = std::str::from_utf8(header).unwrap_or("");
     let mut words = text.split_ascii_whitespace();
@@ -52,15 +72,7 @@ pub fn parse_authorization(header: Option<&[u8]>) -> Result<Credentials, ApiErro
         return Err(ApiError::bad_request("This endpoint requires HTTP basic authentication."));
     }
     let (Some(encoded), None) = (words.next(), words.next()) else { return Err(invalid_header()) };
-    let decoded = BASE64.decode(encoded).map_err(|_| invalid_header())?;
-    let text = String::from_utf8(decoded).map_err(|_| invalid_header())?;
-    let mut colons = text.bytes().enumerate().filter(|(_, byte)| *byte == b':').map(|(at, _)| at);
-    let (Some(colon), None) = (colons.next(), colons.next()) else { return Err(invalid_header()) };
-    let credentials = Credentials { text, colon };
-    match is_api_key(credentials.api_key()) {
-        true => Ok(credentials),
-        false => Err(ApiError::new(Code::UNAUTHORIZED, "Malformed API key")),
-    }
+    BASE64.decode(encoded).map_err(|_| invalid_header())
 }
 
 /// Whether a text has the form of an API key.

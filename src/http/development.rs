@@ -7,31 +7,30 @@ use super::error::{ApiError, Code};
 use super::params::{BodyKind, Fields};
 use super::recorded_body::RecordedBody;
 use super::truncation::Truncation;
-use crate::dev::calls::RecordedCall;
-use crate::dev::faults::{FaultKind, TOOLS_PATH};
-use crate::dev::tools::DevTools;
-use actix_web::body::to_bytes;
+use crate::dev::calls::{OpenRecord, RecordedCall};
+use crate::dev::faults::{FaultKind, is_tool};
+use actix_web::body::{BodySize, MessageBody, to_bytes};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpRequest, HttpResponse};
 use actors::RealmHandle;
 use rules::client::{browser, client_in_header};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A call with its fault, if it has one, and its record.
 pub struct WatchedCall<'a> {
     app: &'a App,
-    tools: &'a DevTools,
     fault: Option<FaultKind>,
     /// Filled in on the way.
-    pub record: Box<RecordedCall>,
+    pub record: OpenRecord<'a>,
 }
 
 impl<'a> WatchedCall<'a> {
     /// Begins a call; none on other servers, and for the tools themselves.
     pub fn begin(app: &'a App, realm: Option<&RealmHandle>, request: &HttpRequest) -> Option<Self> {
-        let tools = app.tools.as_ref().filter(|_| !request.path().starts_with(TOOLS_PATH))?;
+        let tools = app.tools.as_ref().filter(|_| !is_tool(request.path()))?;
         let text = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
+        app.hosts.note_host(text(header::HOST));
         let call = (request.method().as_str(), request.path());
         let id = realm.map(RealmHandle::id);
         let fault = id.and_then(|id| tools.faults.take(id, call, app.moment()));
@@ -44,26 +43,24 @@ impl<'a> WatchedCall<'a> {
         if let Some(fault) = &fault {
             record_fault((app, realm), request, fault, &mut record);
         }
-        Some(Self { app, tools, fault, record })
+        Some(Self { app, fault, record })
     }
 
-    /// Applies what a fault does before the call; a response if the call must have no effect.
-    pub async fn intercept(&mut self) -> Option<HttpResponse> {
+    /// The response of a fault, if the call must have no effect.
+    pub fn intercept(&self) -> Option<HttpResponse> {
         match self.fault.as_ref()? {
             FaultKind::Error { status, code, msg } => {
-                Some(error_response(*status, code.as_deref(), msg.as_deref().unwrap_or_default()))
+                let queue = self.record.parameters.pairs().find(|(name, _)| *name == "queue_id");
+                let queue = queue.map(|(_, id)| id.to_owned());
+                Some(error_response(*status, code.as_deref(), msg.as_deref().unwrap_or_default(), queue))
             }
             FaultKind::RateLimit { retry_after } => {
                 Some(ApiError::rate_limited(*retry_after).into_response())
             }
-            FaultKind::Delay { delay_ms } => {
-                Box::pin(delay(self.app, Duration::from_millis(*delay_ms))).await;
-                None
-            }
             FaultKind::Disconnect => {
                 Some(with_truncation(HttpResponse::NoContent().finish(), Truncation::Everything))
             }
-            FaultKind::LoseResponse | FaultKind::Truncate => None,
+            FaultKind::Delay { .. } | FaultKind::LoseResponse | FaultKind::Truncate => None,
         }
     }
 
@@ -81,9 +78,29 @@ impl<'a> WatchedCall<'a> {
         }
     }
 
-    /// Applies what a fault does to the response, and records what is sent of it.
+    /// Whether the fault keeps the whole response from being sent.
+    pub fn loses(&self, response: &HttpResponse) -> bool {
+        match self.fault {
+            Some(FaultKind::Disconnect | FaultKind::LoseResponse) => true,
+            // There is no half of it.
+            Some(FaultKind::Truncate) => {
+                matches!(response.body().size(), BodySize::None | BodySize::Sized(0 | 1))
+            }
+            Some(FaultKind::Error { .. } | FaultKind::RateLimit { .. } | FaultKind::Delay { .. }) | None => {
+                false
+            }
+        }
+    }
+
+    /// Applies what a fault does to the response, and records what is sent of it. The call has had its effect, also if its client
+    /// leaves while the response is held back.
     pub async fn end(mut self, request: &HttpRequest, response: HttpResponse) -> HttpResponse {
         RecordedBody::write(request, &mut self.record);
+        if let Some(FaultKind::Delay { delay_ms }) = self.fault {
+            let begun = Instant::now();
+            delay(self.app, Duration::from_millis(delay_ms)).await;
+            self.record.micros += u64::try_from(begun.elapsed().as_micros()).unwrap_or_default();
+        }
         let response = match self.fault {
             Some(FaultKind::LoseResponse) => with_truncation(response, Truncation::Everything),
             Some(FaultKind::Truncate) => truncate(response).await,
@@ -100,7 +117,7 @@ impl<'a> WatchedCall<'a> {
             (self.record.code, self.record.msg) = (None, None);
         }
         self.record.status = (!is_lost).then(|| response.status().as_u16());
-        self.tools.calls.add(self.record);
+        self.record.add();
         response
     }
 }
@@ -150,12 +167,24 @@ fn with_truncation(mut response: HttpResponse, what: Truncation) -> HttpResponse
     response
 }
 
-/// An error of the API, or without a code a page as a proxy answers with.
-fn error_response(status: u16, code: Option<&str>, msg: &str) -> HttpResponse {
+/// An error of the API with the members that it has from a server, or without a code a page as a proxy answers with. `queue` is the
+/// event queue that the call is for.
+fn error_response(status: u16, code: Option<&str>, msg: &str, queue: Option<String>) -> HttpResponse {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let code = code.and_then(Code::of_name);
     match code {
-        Some(code) => ApiError::new(code, msg.to_owned()).status(status).into_response(),
+        Some(code) => {
+            let mut error = ApiError::new(code, msg.to_owned()).status(status);
+            if code == Code::BAD_EVENT_QUEUE_ID
+                && let Some(queue) = queue
+            {
+                error = error.with("queue_id", queue);
+            }
+            if status == StatusCode::SERVICE_UNAVAILABLE || code == Code::RATE_LIMIT_HIT {
+                error = error.with("retry-after", 1.0);
+            }
+            error.into_response()
+        }
         None => HttpResponse::build(status)
             .insert_header(ContentType::html())
             .body(format!("<html><body><h1>{status}</h1></body></html>\n")),

@@ -124,6 +124,7 @@ async fn dispatch_here(
     let asks_to_upgrade = request.headers().contains_key(header::UPGRADE);
     let mut response = respond((app, router), (arrived, waiting_head), payload, &mut state).await;
     let status = response.status();
+    let sent = state.watched.as_ref().is_none_or(|watched| !watched.loses(&response)).then_some(status);
     let has_rest = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
     if has_rest || asks_to_upgrade || app.stopping().is_stopping() {
         response.head_mut().set_connection_type(ConnectionType::Close);
@@ -139,7 +140,7 @@ async fn dispatch_here(
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, NOSNIFF);
-    let micros = state.end(observer, observed, status, headers);
+    let micros = state.end(observer, observed, sent, headers);
     match state.watched {
         None => response,
         Some(mut watched) => {
@@ -156,9 +157,8 @@ async fn respond(
     payload: Payload,
     state: &mut RequestState<'_>,
 ) -> HttpResponse {
-    if let Some(watched) = &mut state.watched
-        && let Some(response) = watched.intercept().await
-    {
+    if let Some(response) = state.watched.as_ref().and_then(|watched| watched.intercept()) {
+        state.row = routed.1.row(arrived.request().method(), arrived.path());
         return response;
     }
     let answered = answer(routed, (arrived, waiting_head), payload, state).await;
@@ -228,12 +228,12 @@ impl<'a> RequestState<'a> {
         Self { client, watched, ..Self::default() }
     }
 
-    /// Counts and logs the request; returns its microseconds.
+    /// Counts and logs the request; returns its microseconds. Without a status nothing is sent.
     fn end(
         &self,
         observer: &Observer,
         observed: Observed,
-        status: StatusCode,
+        status: Option<StatusCode>,
         headers: &mut HeaderMap,
     ) -> u64 {
         let Client { realm, user, address, .. } = &self.client;
@@ -241,7 +241,7 @@ impl<'a> RequestState<'a> {
         let realm = realm.as_ref().filter(|_| tracing::enabled!(target: "access", tracing::Level::INFO));
         let subdomain = realm.map(|realm| realm.subdomain());
         let client = LoggedClient { subdomain: subdomain.as_deref(), user: *user, address: *address };
-        observer.end(observed, self.row, client, status.as_u16(), headers)
+        observer.end(observed, self.row, client, status.map(|status| status.as_u16()), headers)
     }
 
     fn note(&mut self, authenticated: &Authenticated) {
@@ -270,7 +270,7 @@ async fn answer(
         arrived.head_mut().headers = HeaderMap::new();
     }
     let reply = handler.future().await;
-    handler.finish(routed.0, reply)
+    handler.finish(routed.0, reply, state.watched.as_deref_mut())
 }
 
 async fn begin(

@@ -54,6 +54,14 @@ pub struct StreamedForm {
     /// The parameters, those of the query included.
     pub fields: Fields,
     pub file_count: usize,
+    record: RecordedBody,
+}
+
+impl StreamedForm {
+    /// The parameters that were not read, which a development server records also if the call fails.
+    pub fn ignored(&self) -> Vec<String> {
+        self.record.ignored(&self.fields)
+    }
 }
 
 impl FromCall for FileStream {
@@ -87,7 +95,7 @@ impl FileStream {
                 let body = payload.read(plain_bytes_max, time_max, &mut share).await?;
                 let fields = Fields::parse(&query, &kind, &body)?;
                 record.set_parameters(&fields);
-                return Ok(StreamedForm { fields, file_count: 0 });
+                return Ok(StreamedForm { fields, file_count: 0, record });
             }
         };
         let mut source = Source::new(payload, time_max);
@@ -106,7 +114,8 @@ impl FileStream {
             Ok(received) => {
                 let fields = Fields::of_parts(&query, &received.fields)?;
                 record.set_parameters(&fields);
-                Ok(StreamedForm { fields, file_count: received.file_count })
+                let file_count = received.file_count;
+                Ok(StreamedForm { fields, file_count, record })
             }
             Err(refusal) => {
                 source.discard(file_bytes_max).await;

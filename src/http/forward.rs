@@ -98,7 +98,8 @@ fn misdirected(hops: u32) -> HttpResponse {
 /// Finds the node that owns the organization of a request, waits for one if there is none, and forwards the request to it.
 async fn forward((gateway, app): (&Gateway, &App), request: &HttpRequest, mut payload: Payload) -> Forwarded {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    let Some(subdomain) = app.hosts.subdomain_of(host).filter(|_| !is_own(app, request.path())) else {
+    let named = app.hosts.subdomain_of(host, |subdomain| gateway.cluster.knows(subdomain));
+    let Some(subdomain) = named.filter(|_| !is_own(app, request.path())) else {
         return Forwarded::Here(payload, None);
     };
     let hops = gateway.hops(request.headers());

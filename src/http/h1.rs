@@ -6,6 +6,7 @@
 //! the thread and kept only if a request is incomplete, and responses are written from another one.
 
 mod buffers;
+mod bursts;
 mod deadline;
 mod draining;
 mod input;
@@ -17,11 +18,12 @@ pub use draining::Draining;
 use super::body::BodyShare;
 use super::connection_slots;
 use super::truncation::Truncation;
-use actix_http::body::{BoxBody, MessageBody};
+use actix_http::body::{BodySize, BoxBody, MessageBody};
 use actix_http::h1::Codec;
 use actix_http::{ConnectionType, KeepAlive, Request, Response, ServiceConfig, ServiceConfigBuilder};
 use actix_service::Service;
 use actix_web::http::StatusCode;
+use bursts::{Bursts, LastAnswer};
 use bytes::Bytes;
 use deadline::Deadline;
 use draining::Idle;
@@ -52,6 +54,7 @@ pub struct Shared {
     /// How long a connection may be without a request.
     keep_alive: Duration,
     draining: Draining,
+    bursts: Bursts,
     /// Makes the budget for incomplete heads of an address.
     head_share: Rc<dyn Fn(Option<IpAddr>) -> BodyShare>,
 }
@@ -68,7 +71,7 @@ impl Shared {
             .keep_alive(KeepAlive::Timeout(keep_alive))
             .local_addr(Some(local))
             .build();
-        Self { config, head_max, keep_alive, draining, head_share }
+        Self { config, head_max, keep_alive, draining, bursts: Bursts::default(), head_share }
     }
 }
 
@@ -81,6 +84,7 @@ struct Connection<'s, T> {
     shared: &'s Shared,
     /// None until it waits for the first time.
     idle: Option<Idle>,
+    last_answer: LastAnswer,
 }
 
 /// What comes after a request or instead of it.
@@ -125,6 +129,7 @@ where
         deadline: Deadline::default(),
         shared,
         idle: None,
+        last_answer: LastAnswer::default(),
     };
     let mut is_first = true;
     loop {
@@ -141,13 +146,22 @@ where
         if request.head().expect() && connection.input.is_body_awaited() {
             connection.output.write(connection.input.parts().1, Bytes::from_static(CONTINUE)).await?;
         }
+        let mut has_waited = false;
         let response = {
             let mut call = pin!(service.call(request));
-            poll_fn(|cx| connection.poll_call(cx, call.as_mut())).await
+            poll_fn(|cx| {
+                let polled = connection.poll_call(cx, call.as_mut());
+                has_waited |= polled.is_pending();
+                polled
+            })
+            .await
         };
         // The client has disconnected.
         let Some(response) = response else { return Ok(()) };
-        let response = response.map_or_else(Into::into, Into::into);
+        let response: Response<BoxBody> = response.map_or_else(Into::into, Into::into);
+        if !has_waited && connection.is_in_burst(&response) {
+            tokio::task::yield_now().await;
+        }
         match connection.respond(response, false).await? {
             After::NextRequest => {
                 connection_slots::end_request();
@@ -210,11 +224,21 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Connection<'_, T> {
         }
     }
 
+    /// Whether a response that was decided at once is written after those of other connections are decided.
+    fn is_in_burst(&mut self, response: &Response<BoxBody>) -> bool {
+        let now = Instant::now();
+        self.shared.bursts.defers(response.body().size(), &mut self.last_answer, now)
+    }
+
     /// Writes a response. Returns what happens to the connection then.
     async fn respond(&mut self, mut response: Response<BoxBody>, must_close: bool) -> io::Result<After> {
         let truncation = response.extensions_mut().remove::<Truncation>();
         let is_whole = self.input.finish_body();
         if !is_whole || must_close || self.shared.draining.is_draining() {
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
+        if !self.input.takes_chunks() && matches!(response.body().size(), BodySize::Stream) {
+            response.head_mut().no_chunking(true);
             response.head_mut().set_connection_type(ConnectionType::Close);
         }
         let (head, body) = response.into_parts();

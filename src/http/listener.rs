@@ -8,6 +8,7 @@ use super::connection::Connection;
 use super::connection_slots::ConnectionSlots;
 use super::dispatch::{Dispatcher, dispatch};
 use super::h1::{self, Draining};
+use super::merged_path::merge_slashes;
 use super::route::Route;
 use super::shard_thread::ShardService;
 use super::tls::{Stream, Tls};
@@ -56,7 +57,10 @@ fn service(
     compression: CompressLarge,
     (address, stopping): (SocketAddr, &GracefulShutdownSignal),
 ) -> impl ServiceFactory<TcpStream, Config = (), Response = (), Error = io::Error, InitError = ()> + use<> {
-    let answer = move |request| dispatch(dispatcher.clone(), request);
+    let answer = move |mut request| {
+        merge_slashes(&mut request);
+        dispatch(dispatcher.clone(), request)
+    };
     let routes = Service::new().wrap(compression).default_service(fn_service(answer));
     let routes = Rc::new(map_config(routes, |()| AppConfig::default()));
     let settings = &app.config.http;
@@ -74,9 +78,12 @@ fn service(
             let budget = app.clone();
             let head_share = Rc::new(move |address| BodyShare::of_head(&budget, address));
             let shared = h1::Shared::new(address, times, draining.clone(), head_share);
-            let signal = stopping.clone();
+            let (signal, server) = (stopping.clone(), app.clone());
             actix_rt::spawn(async move {
-                signal.notified().await;
+                tokio::select! {
+                    () = signal.notified() => {}
+                    () = server.stopping().wait_to_close() => {}
+                }
                 draining.begin();
             });
             Ok(fn_service(move |stream: TcpStream| {

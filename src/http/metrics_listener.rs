@@ -21,6 +21,10 @@ const CONNECTIONS_MAX: usize = 64;
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(10);
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
+/// What is said to those who ask without the token.
+const NO_TOKEN: &str = "The metrics token is missing or wrong. It is `metrics.token` of the server's configuration; programs send it in \
+                        the header `Authorization: Bearer TOKEN`, and a browser does not.";
+
 /// `GET /metrics` on the address of the server: all metrics, as Prometheus text.
 pub async fn metrics(app: App, authorization: Authorization) -> HandlerResult {
     let settings = &app.config.metrics;
@@ -28,7 +32,7 @@ pub async fn metrics(app: App, authorization: Authorization) -> HandlerResult {
         return Err(ApiError::not_found());
     }
     if !is_allowed(&settings.token.0, authorization.0.as_ref()) {
-        return Err(ApiError::new(Code::AUTHENTICATION_FAILED, "The metrics token is missing or wrong"));
+        return Err(ApiError::new(Code::AUTHENTICATION_FAILED, NO_TOKEN));
     }
     let text = app.metrics.text(render_metrics).await.map_err(|_| ApiError::internal())?;
     Ok(Reply::plain(CONTENT_TYPE, "no-store", text))
@@ -69,7 +73,7 @@ async fn show(shared: web::Data<Shared>, request: HttpRequest) -> HttpResponse {
     if !is_allowed(&shared.token, request.headers().get(header::AUTHORIZATION)) {
         return HttpResponse::Unauthorized()
             .insert_header((header::WWW_AUTHENTICATE, "Bearer"))
-            .body("The metrics token is missing or wrong.\n");
+            .body([NO_TOKEN, "\n"].concat());
     }
     match shared.metrics.text(render_metrics).await {
         Ok(text) => HttpResponse::Ok().content_type(CONTENT_TYPE).body(text),

@@ -67,20 +67,23 @@ impl Observer {
         Observed { started: Instant::now(), id }
     }
 
-    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table.
+    /// Stops the timer: counts, logs, and adds the id to the response headers. `row` is the index in the table; without a `status`
+    /// a fault keeps the response from being sent.
     pub fn end(
         &self,
         observed: Observed,
         row: Option<usize>,
         client: LoggedClient<'_>,
-        status: u16,
+        status: Option<u16>,
         headers: &mut HeaderMap,
     ) -> u64 {
         let took = observed.started.elapsed();
         let micros = took.as_micros() as u64;
         let meter = &self.meters[row.unwrap_or(self.meters.len() - 1)];
         meter.seconds.record(took.as_secs_f64());
-        meter.answers[usize::from(status / 100).clamp(1, 5) - 1].increment(1);
+        if let Some(status) = status {
+            meter.answers[usize::from(status / 100).clamp(1, 5) - 1].increment(1);
+        }
         tracing::info!(
             target: "access",
             id = observed.id.to_str().unwrap_or("-"),
@@ -90,7 +93,8 @@ impl Observer {
             address = client.address.map(tracing::field::display),
             status,
             micros,
-            "answered"
+            "{}",
+            if status.is_some() { "answered" } else { "not answered, because of a fault" }
         );
         headers.insert(REQUEST_ID, observed.id);
         micros
@@ -205,10 +209,10 @@ mod tests {
         let observer = Observer::new(&table());
         let mut headers = HeaderMap::new();
         let observed = observer.begin(&headers);
-        observer.end(observed, Some(0), LoggedClient::default(), 204, &mut headers);
+        observer.end(observed, Some(0), LoggedClient::default(), Some(204), &mut headers);
         let observed = observer.begin(&headers);
         let client = LoggedClient { user: Some(UserId(3)), ..LoggedClient::default() };
-        observer.end(observed, None, client, 404, &mut headers);
+        observer.end(observed, None, client, Some(404), &mut headers);
         fold_metrics();
         let text = render_metrics();
         let counted = |line: &str| assert!(text.contains(line), "{line} not in\n{text}");
@@ -244,7 +248,7 @@ mod tests {
             let observed = observer.begin(&headers);
             let address = "2001:db8::1".parse().ok();
             let client = LoggedClient { subdomain: Some("acme"), user: Some(UserId(7)), address };
-            observer.end(observed, Some(0), client, 200, &mut headers);
+            observer.end(observed, Some(0), client, Some(200), &mut headers);
         });
         let mut line: serde_json::Value = serde_json::from_slice(&lines.0.lock()).unwrap();
         let fields = line.as_object_mut().unwrap();

@@ -18,6 +18,8 @@ pub(super) struct RecordedBody(Option<Arc<Mutex<Content>>>);
 struct Content {
     parameters: Vec<(String, String)>,
     files: Vec<RecordedFile>,
+    /// The parameters that the endpoint does not know.
+    ignored: Vec<String>,
     /// Whether bytes are those of the newest file that is recorded.
     is_in_file: bool,
 }
@@ -59,12 +61,24 @@ impl RecordedBody {
         }
     }
 
+    /// The parameters that the handler did not read, which are in the record also if the call fails.
+    pub fn ignored(&self, fields: &Fields) -> Vec<String> {
+        let ignored = fields.ignored();
+        if let Some(content) = &self.0 {
+            content.lock().ignored.clone_from(&ignored);
+        }
+        ignored
+    }
+
     /// Adds to a call what was recorded of its request's body.
     pub fn write(request: &HttpRequest, call: &mut RecordedCall) {
         let extensions = request.extensions();
         let Some(content) = extensions.get::<Self>().and_then(|record| record.0.as_ref()) else { return };
         let mut content = content.lock();
         call.files = std::mem::take(&mut content.files);
+        if !content.ignored.is_empty() {
+            call.ignored_parameters = std::mem::take(&mut content.ignored);
+        }
         if !content.parameters.is_empty() {
             call.set_parameters(content.parameters.iter().map(|(name, value)| (&**name, &**value)));
         }

@@ -325,6 +325,11 @@ impl Reply {
         self
     }
 
+    /// The unread parameters, if the handler has set them.
+    pub fn ignored(&self) -> Option<&[String]> {
+        self.ignored.as_deref()
+    }
+
     /// Adds headers, such as cookies.
     pub fn with_headers(mut self, headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
         self.headers.extend(headers);

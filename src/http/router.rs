@@ -7,10 +7,12 @@
 use super::call::Segment;
 use super::route::{Offered, Route};
 use actix_web::http::Method;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The tree, and the table that it was built from.
 pub struct Router {
+    /// Rows of the paths without placeholders, which most requests ask for. They are in the tree, too, for other spellings.
+    plain: HashMap<&'static str, Vec<usize>>,
     root: Node,
     routes: Vec<Route>,
 }
@@ -73,13 +75,17 @@ impl Router {
     /// test builds it.
     pub fn new(routes: Vec<Route>) -> Self {
         let mut root = Node::default();
+        let mut plain = HashMap::<_, Vec<usize>>::new();
         for (row, route) in routes.iter().enumerate() {
             let rows = root.rows_at(route.path);
             let twice = rows.iter().any(|other| routes[*other].method == route.method);
             assert!(!twice, "two rows for {} {}", route.method, route.path);
             rows.push(row);
+            if !route.path.contains('{') {
+                plain.entry(route.path).or_default().push(row);
+            }
         }
-        Self { root, routes }
+        Self { plain, root, routes }
     }
 
     /// Every row, in the order of the table.
@@ -87,8 +93,16 @@ impl Router {
         &self.routes
     }
 
+    /// The index of the row for a method and a raw path, if there is one.
+    pub fn row(&self, method: &Method, path: &str) -> Option<usize> {
+        self.find(path)?.route(method).map(|(row, _)| row)
+    }
+
     /// Looks a raw path up; `None` if there is no such path.
     pub fn find(&self, path: &str) -> Option<RouteMatch<'_>> {
+        if let Some(rows) = self.plain.get(path) {
+            return Some(RouteMatch { routes: &self.routes, rows, is_json: false, segments: Vec::new() });
+        }
         let path = percent_encoding::percent_decode_str(path).decode_utf8().ok()?;
         let path = path.strip_prefix('/')?;
         let mut segments = Vec::new();

@@ -76,8 +76,16 @@ impl RunningHandler {
     }
 
     /// The response with the reply.
-    pub fn finish(self, app: &App, reply: HandlerResult) -> Result<HttpResponse, ApiError> {
+    pub fn finish(
+        self,
+        app: &App,
+        reply: HandlerResult,
+        watched: Option<&mut WatchedCall<'_>>,
+    ) -> Result<HttpResponse, ApiError> {
         let reply = reply.map_err(|error| hint(self.has_unread_body, error))?;
+        if let (Some(watched), Some(ignored)) = (watched, reply.ignored()) {
+            ignored.clone_into(&mut watched.record.ignored_parameters);
+        }
         let reply = reply.admitted(app.server.budget(), self.holder)?;
         if let Some(waiting) = &self.waiting {
             waiting.check()?;

@@ -51,6 +51,14 @@ pub struct Form {
     pub fields: Fields,
     pub file_count: usize,
     pub file: Option<UploadedFile>,
+    record: RecordedBody,
+}
+
+impl Form {
+    /// The parameters that were not read, which a development server records also if the call fails.
+    pub fn ignored(&self) -> Vec<String> {
+        self.record.ignored(&self.fields)
+    }
 }
 
 /// An uploaded file.
@@ -84,7 +92,7 @@ impl Upload {
                 let body = payload.read(fields_bytes_max, time_max, &mut share).await?;
                 let fields = Fields::parse(&query, &kind, &body)?;
                 record.set_parameters(&fields);
-                return Ok(Form { fields, file_count: 0, file: None });
+                return Ok(Form { fields, file_count: 0, file: None, record });
             }
         };
         let bytes_left = file_bytes_max + fields_bytes_max as u64 + DISCARDED_BYTES_MAX as u64;
@@ -107,7 +115,8 @@ impl Upload {
         }
         let fields = Fields::of_parts(&query, &received.fields)?;
         record.set_parameters(&fields);
-        Ok(Form { fields, file_count: received.file_count, file: received.file })
+        let (file_count, file) = (received.file_count, received.file);
+        Ok(Form { fields, file_count, file, record })
     }
 }
 

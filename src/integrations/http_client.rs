@@ -1,6 +1,7 @@
 //! The common parts of HTTP requests to other servers.
 
 use super::certificate_problem::certificate_problem;
+use crate::foreign_text::one_line;
 use reqwest::{Client, ClientBuilder, redirect};
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub fn reason(error: &reqwest::Error) -> String {
     while let Some(inner) = innermost.source() {
         innermost = inner;
     }
-    innermost.to_string()
+    one_line(innermost)
 }
 
 /// Installs ring as the TLS provider of the process. May be called more than once.

@@ -21,6 +21,7 @@ use image::{
 };
 use memory::{DECODED, DecodedBytes, Held};
 use std::io::Cursor;
+use std::time::Duration;
 
 /// Maximum number of pixels of an image, all frames of an animation together. The largest cameras stay below.
 const PIXELS_MAX: u64 = 50_000_000;
@@ -35,6 +36,9 @@ const KNOWN: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageForma
 const PERMITS_MAX: usize = 2;
 /// Maximum number of waiting requests. Beyond it: 503.
 const WAITING_MAX: usize = 64;
+/// How long an image waits for an idle core: some times what the largest takes. One that needs much memory
+/// still waits until another that has it is done.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 const EMOJI_SIDE: u32 = 64;
 /// Side of a small avatar or an icon, in pixels.
 const SMALL_SIDE: u32 = 100;
@@ -64,7 +68,7 @@ impl From<ImageError> for ImageRefusal {
 
 /// Where pictures are decoded: a few at a time.
 pub fn decoding_threads() -> Background {
-    Background::new(PERMITS_MAX, WAITING_MAX)
+    Background::new(PERMITS_MAX, WAITING_MAX, PATIENCE)
 }
 
 /// An avatar in two sizes, both PNG.

@@ -4,6 +4,7 @@
 //! the others wait. An image that cannot be decoded is remembered as an empty file, so that it is not tried again.
 
 use super::blobs::{Blob, BlobError, BlobName, Blobs};
+use super::images::PATIENCE;
 use super::images::inspect::SOURCE_BYTES_MAX;
 use super::images::thumbnail::{ThumbnailFormat, make};
 use crate::background::{Background, WorkError};
@@ -54,7 +55,7 @@ impl Thumbnails {
     pub fn new(blobs: Blobs) -> Self {
         Self {
             blobs,
-            work: Arc::new(Background::new(PERMITS_MAX, WAITING_MAX)),
+            work: Arc::new(Background::new(PERMITS_MAX, WAITING_MAX, PATIENCE)),
             queue: FairQueue::new(QUEUE),
             flights: Arc::default(),
         }

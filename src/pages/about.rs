@@ -8,16 +8,19 @@ use super::{SCRIPT_PATH, calling_page, deactivated, scripted_page};
 use crate::api::account::server_settings::render_description;
 use crate::dev::accounts::password_of_seed;
 use crate::http::{App, Audience, Caller, FormToken, HandlerResult, Realm, RealmUrl, Reply, no_realm, reply};
+use crate::integrations::mail::KeptMail;
 use crate::units::{duration, size};
 use crate::version::{ZULIP_FEATURE_LEVEL, ZULIP_VERSION};
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use actors::queries::{AuditFilter, activity, audit_log};
 use askama::Template;
-use model::{RecordedAuditEntry, Role, Timestamp, UserId};
+use model::{AuditEntry, RecordedAuditEntry, Role, Timestamp, UserId};
 use rules::audit::{client_of, describe, who};
 use rules::avatar::realm_icon_url;
+use rules::client::CLIENT_UNSPECIFIED;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// Days of the chart.
 const DAYS: u64 = 14;
@@ -196,7 +199,8 @@ fn as_json(app: &App, realm: &RealmHandle, url: &str) -> HandlerResult {
 /// The newest e-mails of the organization on a development server.
 fn mails(app: &App, realm: &RealmHandle) -> Vec<Mail> {
     let all = app.mail.list().map(|list| list.of(realm.id())).unwrap_or_default();
-    all.into_iter().take(SHOWN_MAX).map(|mail| Mail { subject: mail.subject, to: mail.to }).collect()
+    let shown = |mail: &Arc<KeptMail>| Mail { subject: mail.subject.clone(), to: mail.to.clone() };
+    all.iter().take(SHOWN_MAX).map(shown).collect()
 }
 
 fn state(app: &App, realm: &RealmHandle) -> State {
@@ -233,9 +237,15 @@ fn newest_entries(realm: &RealmHandle) -> Vec<ShownEntry> {
         time: minute_name(recorded.at),
         who: who(&directory, &recorded.entry),
         deeds: recorded.entry.actions.iter().map(|action| describe(&directory, action)).collect(),
-        client: client_of(&recorded.entry),
+        client: client_name(&recorded.entry),
     };
     page.entries.iter().map(|(_, recorded)| shown(recorded)).collect()
+}
+
+/// The client of an entry, in the words of mails about logins if it gave no name.
+fn client_name(entry: &AuditEntry) -> String {
+    let client = client_of(entry);
+    if client == CLIENT_UNSPECIFIED { "unknown client".to_owned() } else { client }
 }
 
 /// A time to the minute, in UTC.
@@ -271,6 +281,20 @@ pub async fn script() -> HandlerResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::RequestOrigin;
+
+    #[test]
+    fn client_without_a_name_is_unknown() {
+        let entry = |client: &str| AuditEntry {
+            by: None,
+            origin: RequestOrigin::Api,
+            address: None,
+            client: client.to_owned(),
+            actions: Vec::new(),
+        };
+        assert_eq!(client_name(&entry(CLIENT_UNSPECIFIED)), "unknown client");
+        assert_eq!(client_name(&entry("ZulipPython")), "ZulipPython");
+    }
 
     #[test]
     fn days_as_people_write_them() {

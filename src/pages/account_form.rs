@@ -68,6 +68,7 @@ struct JoinPage<'p> {
     name_problem: Option<&'p str>,
     password_problem: Option<&'p str>,
     groups: Vec<GroupChoice<'p>>,
+    sends_mail: bool,
 }
 
 /// A group of default channels to choose.
@@ -98,6 +99,8 @@ pub struct Entry {
     pub greeting: String,
     /// Whether groups of default channels can be chosen.
     pub offers_groups: bool,
+    /// Whether the server sends mail.
+    pub sends_mail: bool,
 }
 
 impl Entry {
@@ -121,6 +124,7 @@ impl Entry {
             name_problem: problems.name.as_deref(),
             password_problem: problems.password.as_deref(),
             groups: self.group_choices(chosen),
+            sends_mail: self.sends_mail,
         };
         page(if has_problems { StatusCode::BAD_REQUEST } else { StatusCode::OK }, &template)
     }
@@ -226,7 +230,7 @@ pub fn address_text(problem: AddressProblem) -> &'static str {
         }
         AddressProblem::Reserved => "This address is reserved for system bots.",
         AddressProblem::Taken => {
-            "An account with this address exists already. Log in with it, or choose a new password on the page to log in."
+            "An account with this address exists already. Log in with it; if you forgot the password, the page to log in says how to get another one."
         }
         AddressProblem::Deactivated => {
             "The account with this address has been deactivated. Ask an administrator to reactivate it."

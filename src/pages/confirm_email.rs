@@ -1,7 +1,7 @@
 //! `/confirm_email/{key}`: the page behind the link in an e-mail to a new address. Opening it confirms the address:
 //! only its owner receives the key.
 
-use super::{MessagePage, deactivated, page};
+use super::{MessagePage, SETTINGS, deactivated, page};
 use crate::http::{HandlerResult, Path, Realm};
 use crate::integrations::mail::parse_confirm_key;
 use actix_web::http::StatusCode;
@@ -60,5 +60,7 @@ const TAKEN: PageText<'static> =
 const DEACTIVATED: PageText<'static> = ("This account is deactivated", "Its address cannot be changed.");
 
 fn result_page(organization: &str, status: StatusCode, (title, text): PageText<'_>) -> HandlerResult {
-    page(status, &MessagePage { organization, title, text, link: None })
+    let may_ask_again = !organization.is_empty() && [NO_LINK.0, EXPIRED.0].contains(&title);
+    let link = may_ask_again.then_some(SETTINGS);
+    page(status, &MessagePage { organization, title, text, link })
 }

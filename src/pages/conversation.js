@@ -1,4 +1,4 @@
-// Names the conversation of a link such as /#narrow/channel/1-general/topic/lunch, and offers to open it in an app.
+// Names what a link such as /#narrow/channel/1-general/topic/lunch or /#settings leads to, and offers to open conversations in an app.
 // Where a person logs in first, the link is kept, so that it is opened after that. The part after the # is not sent to the server,
 // so only the browser knows it.
 
@@ -14,6 +14,47 @@ const NAMED = {
     near: "message",
     with: "message",
     id: "message",
+};
+
+// What the page is called without a link.
+const OWN_TITLE = document.title;
+
+// The words for messages that a search is for: where a term holds, and where it is negated.
+const IS = {
+    starred: ["that are starred", "that are not starred"],
+    mentioned: ["that mention you", "that do not mention you"],
+    dm: ["that are direct", "that are not direct"],
+    private: ["that are direct", "that are not direct"],
+    unread: ["that are unread", "that are read"],
+    alerted: ["with alert words", "without alert words"],
+    resolved: ["in resolved topics", "in unresolved topics"],
+    followed: ["in followed topics", "in topics that are not followed"],
+    muted: ["in muted topics", "in topics that are not muted"],
+};
+const HAS = {
+    link: "links",
+    image: "images",
+    attachment: "files",
+    reaction: "reactions",
+};
+
+// Views of the web app, by the first part of their links.
+const VIEWS = {
+    settings: "your settings",
+    organization: "the settings of the organization",
+    inbox: "the inbox",
+    recent: "recent conversations",
+    recent_topics: "recent conversations",
+    feed: "all messages",
+    all_messages: "all messages",
+    drafts: "your drafts",
+    scheduled: "your scheduled messages",
+    reminders: "your reminders",
+    channels: "the channels",
+    streams: "the channels",
+    groups: "the user groups",
+    invite: "invitations",
+    user: "the profile of a user",
 };
 
 // Other people of a conversation whose names are shown.
@@ -65,19 +106,87 @@ async function peopleNames(section, people) {
     return names.length === asked.length ? names.join(", ") : undefined;
 }
 
+// What a table has for a word of a link, which may be the name of any property.
+function own(table, word) {
+    return Object.hasOwn(table, word) ? table[word] : undefined;
+}
+
+// The words for one term of a search; none for one that is unknown.
+function termWords(operator, operand) {
+    const isNegated = operator.startsWith("-");
+    const thing = own(HAS, operand.replace(/s$/, ""));
+    const choose = (holds, negated) => (isNegated ? negated : holds);
+    switch (operator.replace(/^-/, "")) {
+        case "is":
+            return choose(...(own(IS, operand) ?? []));
+        case "has":
+            return thing && choose("with ", "without ") + thing;
+        case "search":
+            return `${choose("with", "without")} “${operand}”`;
+        case "channels":
+        case "streams":
+            return choose("in public channels", "in channels that are not public");
+        case "sender":
+        case "from":
+            return choose("by", "not by") + (withoutIds(operand) ? ` ${withoutIds(operand).replaceAll("-", " ")}` : " one person");
+        case "dm-including":
+        case "pm-including":
+            return "in direct conversations with one person";
+        default:
+            return undefined;
+    }
+}
+
 function conversation(hash) {
-    const found = {};
+    const found = {terms: []};
     const pieces = hash.replace(/^#narrow\/?/, "").split("/");
     for (let at = 0; at + 1 < pieces.length; at += 2) {
-        const kind = NAMED[pieces[at].replace(/^-/, "")];
+        const operand = decoded(pieces[at + 1]);
+        const kind = pieces[at].startsWith("-") ? undefined : own(NAMED, pieces[at]);
         if (kind) {
-            found[kind] = decoded(pieces[at + 1]);
+            found[kind] = operand;
+        } else {
+            found.terms.push(...[termWords(pieces[at], operand)].filter(Boolean));
         }
     }
     return found;
 }
 
+// What a link to a view of the web app has: #channels/3/general and #user/10 are about one of these.
+function view(hash) {
+    const [name, id] = hash.slice(1).split("/");
+    if (own(VIEWS, name) === undefined) {
+        return undefined;
+    }
+    const isId = /^\d+$/.test(id ?? "");
+    const isOfChannel = isId && (name === "channels" || name === "streams");
+    const isOfUser = isId && name === "user";
+    return {view: name, channel: isOfChannel ? id : undefined, people: isOfUser ? id : undefined};
+}
+
 function title(found) {
+    if (found.view !== undefined) {
+        return viewTitle(found);
+    }
+    const terms = found.terms.join(" and ");
+    const place = placeTitle(found);
+    if (place === undefined) {
+        const isOfOne = found.message !== undefined && /^\d+$/.test(found.message);
+        const messages = isOfOne && !terms ? `message ${found.message}` : "messages";
+        return terms ? `${messages} ${terms}` : messages;
+    }
+    return terms ? `messages ${terms} in ${place}` : place;
+}
+
+function viewTitle(found) {
+    if (found.channel) {
+        return found.name === undefined ? "the settings of a channel" : `the settings of #${found.name}`;
+    }
+    return found.people && found.names ? `the profile of ${found.names}` : VIEWS[found.view];
+}
+
+// The conversation, if the link is to one.
+function placeTitle(found) {
     if (found.channel) {
         const name = found.name ?? withoutIds(found.channel);
         const channel = name ? `#${name}` : "a channel";
@@ -94,7 +203,7 @@ function title(found) {
         const isNamed = names && !["dm", "pm", "group"].includes(names);
         return isNamed ? `direct messages with ${names}` : "a direct conversation";
     }
-    return "messages";
+    return undefined;
 }
 
 function terminal(found) {
@@ -117,13 +226,17 @@ function keep() {
 
 function describe(found) {
     document.getElementById("conversation-name").textContent = title(found);
-    document.getElementById("in-terminal").textContent = terminal(found);
+    document.getElementById("conversation-apps").hidden = found.view !== undefined;
+    document.getElementById("conversation-view").hidden = found.view === undefined;
+    document.getElementById("in-terminal").textContent = found.view === undefined ? terminal(found) : "";
     document.title = title(found);
 }
 
 function show() {
     const section = document.getElementById("conversation");
-    const isLink = location.hash.startsWith("#narrow");
+    const {hash} = location;
+    const found = hash.startsWith("#narrow") ? conversation(hash) : view(hash);
+    const isLink = found !== undefined;
     if (isLink) {
         keep();
     }
@@ -132,10 +245,9 @@ function show() {
     }
     section.hidden = !isLink;
     if (!isLink) {
+        document.title = OWN_TITLE;
         return;
     }
-    const {hash} = location;
-    const found = conversation(hash);
     document.getElementById("open-app").href = `zulip://${location.host}/${hash}`;
     describe(found);
     const asked = [channelName(section, found.channel), peopleNames(section, found.people)];

@@ -20,6 +20,11 @@ struct OnePage<'p> {
     display_name: &'p str,
     /// The URL to paste into the service.
     url: String,
+    has_web_app: bool,
+    /// The call that creates the bot.
+    create_bot: String,
+    /// The call that subscribes the bot to a private channel.
+    subscribe_bot: String,
     events: Vec<&'p str>,
     knows_private: bool,
 }
@@ -55,8 +60,27 @@ pub async fn show(
         organization: &directory.realm().name,
         display_name: &found.display_name,
         url: format!("{url}/api/v1/external/{}?api_key=API_KEY&stream=CHANNEL", found.name),
+        has_web_app: app.web_app.current().is_some(),
+        create_bot: create_bot(&url, &found.name, &found.display_name),
+        subscribe_bot: subscribe_bot(&url),
         events: found.event_names(),
         knows_private: found.knows_private,
     };
     page(StatusCode::OK, &template)
+}
+
+/// The call that creates the bot of an integration.
+fn create_bot(url: &str, name: &str, display_name: &str) -> String {
+    let full_name = display_name.replace('\'', "'\\''");
+    format!(
+        "curl -u EMAIL:API_KEY -d bot_type=2 --data-urlencode 'full_name={full_name}' -d short_name={name} {url}/api/v1/bots"
+    )
+}
+
+/// The call that subscribes a bot to a channel.
+fn subscribe_bot(url: &str) -> String {
+    format!(
+        "curl -u EMAIL:API_KEY --data-urlencode 'subscriptions=[{{\"name\":\"CHANNEL\"}}]' -d 'principals=[USER_ID]' \
+         {url}/api/v1/users/me/subscriptions"
+    )
 }

@@ -14,8 +14,8 @@ use rules::error::{InvitationEnd, InvitationError};
 use rules::invitations::{check_new_address, open_invitation};
 
 /// Shows the form, or why the invitation cannot be used.
-pub async fn show(realm: Option<Realm>, Path(key): Path<String>) -> HandlerResult {
-    match find(realm, &key) {
+pub async fn show(app: App, realm: Option<Realm>, Path(key): Path<String>) -> HandlerResult {
+    match find(&app, realm, &key) {
         Ok((_, entry)) => entry.empty_form(),
         Err(refusal) => *refusal,
     }
@@ -29,7 +29,7 @@ pub async fn join(
     Path(key): Path<String>,
     Params(form): Params<JoinForm>,
 ) -> HandlerResult {
-    let (invitation, entry) = match find(realm, &key) {
+    let (invitation, entry) = match find(&app, realm, &key) {
         Ok(found) => found,
         Err(refusal) => return *refusal,
     };
@@ -54,7 +54,7 @@ pub async fn join(
 }
 
 /// The invitation of a key, restricted to what its inviter may still grant, or the page that says why it cannot be used.
-fn find(realm: Option<Realm>, key: &str) -> Result<(InvitationId, Entry), Box<HandlerResult>> {
+fn find(app: &App, realm: Option<Realm>, key: &str) -> Result<(InvitationId, Entry), Box<HandlerResult>> {
     let unknown = || {
         Box::new(message(
             StatusCode::NOT_FOUND,
@@ -85,7 +85,8 @@ fn find(realm: Option<Realm>, key: &str) -> Result<(InvitationId, Entry), Box<Ha
     let greeting =
         format!("{} invites you", inviter.map_or("A member", |inviter| inviter.full_name.as_str()));
     let (address, offers_groups) = (invitation.address.clone(), invitation.role != Role::Guest);
-    Ok((invitation.id, Entry { realm, directory, address, greeting, offers_groups }))
+    let sends_mail = app.mail.sends();
+    Ok((invitation.id, Entry { realm, directory, address, greeting, offers_groups, sends_mail }))
 }
 
 fn message(status: StatusCode, organization: &str, title: &str, text: &str) -> HandlerResult {

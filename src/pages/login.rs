@@ -26,6 +26,9 @@ const NEXT_BYTES_MAX: usize = 2000;
 /// The title of pages on a host without an organization.
 pub(super) const NO_ORGANIZATION: &str = "There is no organization here";
 
+/// What to do about a forgotten password on a server without mail.
+pub(super) const RESET_BY_OPERATOR: &str = "This server sends no email. Ask its operator, who can set a new password with `millstream user set-password`.";
+
 #[derive(Template)]
 #[template(path = "login.html", config = "src/pages/askama.toml")]
 struct LoginPage<'p> {
@@ -38,6 +41,9 @@ struct LoginPage<'p> {
     /// User names are e-mail addresses.
     is_address: bool,
     has_reset: bool,
+    /// Without mail only the operator can set a password.
+    is_reset_by_operator: bool,
+    reset_by_operator: &'static str,
     /// People can make an account without an invitation.
     can_sign_up: bool,
     is_development: bool,
@@ -137,6 +143,8 @@ fn form(
         is_address: !methods.ldap,
         can_sign_up: can_sign_up(app, realm),
         has_reset: methods.password && app.mail.sends(),
+        is_reset_by_operator: methods.password && !app.mail.sends(),
+        reset_by_operator: RESET_BY_OPERATOR,
         is_development: app.is_development,
         script: SCRIPT_PATH,
     };

@@ -24,6 +24,7 @@ pub mod static_files;
 pub mod unsubscribe;
 
 use crate::http::{ApiError, HandlerResult, Reply};
+use crate::integrations::mail::SETTINGS_PAGE;
 use actix_web::http::StatusCode;
 use actors::RealmHandle;
 use askama::Template;
@@ -61,6 +62,8 @@ pub struct Link<'p> {
 
 /// For people who may have an account already.
 const LOG_IN: Link<'_> = Link { path: LOGIN_PAGE, words: "Log in" };
+/// The link to how settings are changed.
+const SETTINGS: Link<'_> = Link { path: SETTINGS_PAGE, words: "How to change your settings" };
 
 /// The address of the page to log in, which leads back to a path of this host.
 fn login_path(next: &str) -> String {

@@ -1,7 +1,7 @@
 //! `/accounts/password/reset/`: a forgotten password is replaced with a link sent by mail
 //! (docs/api/server-additions.md#pages). Nothing tells whether an address has an account.
 
-use super::login::{active_realm, go_to};
+use super::login::{RESET_BY_OPERATOR, active_realm, go_to};
 use super::requested_mails::count_mail;
 use super::{ADDRESS_BYTES_MAX, LOGIN_PAGE, Link, message_of, page};
 use crate::http::{
@@ -59,6 +59,9 @@ pub async fn show(app: App, realm: Option<Realm>, token: FormToken) -> HandlerRe
         Ok(realm) => realm,
         Err(shown) => return *shown,
     };
+    if let Some(shown) = by_operator(&app, &realm) {
+        return shown;
+    }
     check_offered(&app)?;
     request_form(&realm, token, "", None)
 }
@@ -204,7 +207,15 @@ fn invalid_link(realm: &RealmHandle) -> HandlerResult {
     message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(another))
 }
 
-/// Servers without passwords or without mail do not have these pages.
+/// The page that says what to do on a server without mail; none with mail.
+fn by_operator(app: &App, realm: &RealmHandle) -> Option<HandlerResult> {
+    let is_by_operator = app.config.login.password && !app.mail.sends();
+    let back = Some(Link { path: LOGIN_PAGE, words: "Log in" });
+    is_by_operator
+        .then(|| message_of(realm, StatusCode::OK, "Forgot your password?", RESET_BY_OPERATOR, back))
+}
+
+/// Servers without passwords or without mail do not have the other pages.
 fn check_offered(app: &App) -> Result<(), ApiError> {
     let is_offered = app.config.login.password && app.mail.sends();
     is_offered.then_some(()).ok_or_else(ApiError::not_found)

@@ -11,7 +11,7 @@ use askama::Template;
 /// where that is for accounts only, it is opened after the login.
 pub fn problem_page(error: ApiError, path: &str) -> HttpResponse {
     let (title, text) = texts(&error);
-    let is_for_accounts = error.status_code() == StatusCode::UNAUTHORIZED;
+    let is_for_accounts = error.status_code() == StatusCode::UNAUTHORIZED && !needs_token(&error);
     let login = login_path(path);
     let link = is_for_accounts.then_some(Link { path: &login, words: "Log in" });
     let html = MessagePage { organization: "", title, text: &text, link }.render();
@@ -24,7 +24,15 @@ pub fn problem_page(error: ApiError, path: &str) -> HttpResponse {
     response.set_body(actix_web::body::BoxBody::new(html))
 }
 
+/// Whether no login helps, because only a token of the operator opens it.
+fn needs_token(error: &ApiError) -> bool {
+    error.code() == Some(Code::AUTHENTICATION_FAILED)
+}
+
 fn texts(error: &ApiError) -> (&'static str, String) {
+    if needs_token(error) {
+        return ("This needs a token", error.msg().to_owned());
+    }
     if error.code() == Some(Code::CSRF_FAILED) {
         let text =
             "Open the page again and repeat what you did. Your browser must accept cookies of this site.";

@@ -10,11 +10,11 @@ use crate::http::conditions::{Conditions, Selected};
 use crate::http::route::Route;
 use crate::http::{ApiError, App, Audience, HandlerResult, Path, Realm, RealmUrl, Reply, no_realm};
 use crate::reference::access::{permission, rate};
-use crate::reference::document::{document as document_of, path, route_of};
+use crate::reference::document::{document as document_of, own_path, route_of};
 use crate::reference::fields::{Field, Object, fields, objects};
 use crate::reference::operation::{Answer, Operation};
 use crate::reference::operations::{Family, families, operations};
-use crate::reference::{curl, recorded};
+use crate::reference::{curl, path_parameters, recorded};
 use actix_web::http::StatusCode;
 use actix_web::http::header::{self, HeaderName, HeaderValue};
 use actors::RealmHandle;
@@ -84,7 +84,8 @@ struct OperationPage<'p> {
     permission: &'static str,
     /// The rate limit, as a sentence.
     rate: Option<String>,
-    in_path: Vec<String>,
+    /// The variable parts of the path, each with what it is.
+    in_path: Vec<(String, &'static str)>,
     is_json: bool,
     /// What happens where the answer is not JSON with `result` and `msg`: the status and words.
     other_answers: Vec<(u16, &'static str)>,
@@ -165,7 +166,7 @@ fn show(
         name: &user.full_name,
         role: if user.is_bot() { "bot" } else { role_name(user.role) },
     });
-    let shown = path(operation);
+    let shown = own_path(operation);
     let template = OperationPage {
         organization: &directory.realm().name,
         operation,
@@ -203,10 +204,10 @@ fn headers_to_fill(operation: &Operation) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// The names of the placeholders in a path.
-fn placeholders(path: &str) -> Vec<String> {
+/// The names of the placeholders in a path, and what each is.
+fn placeholders(path: &str) -> Vec<(String, &'static str)> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    names.map(str::to_owned).collect()
+    names.map(|name| (name.to_owned(), path_parameters::text(name).unwrap_or_default())).collect()
 }
 
 fn errors(recorded: &Value) -> Vec<ErrorRow> {

@@ -167,7 +167,8 @@ fn find(app: &App, realm: Option<Realm>, key: &str) -> Result<Entry, Box<Handler
         return Err(Box::new(address_refused(&directory.realm().name, problem)));
     }
     let greeting = "Create your account".to_owned();
-    Ok(Entry { realm, directory, address: Some(address), greeting, offers_groups: true })
+    let (address, sends_mail) = (Some(address), app.mail.sends());
+    Ok(Entry { realm, directory, address, greeting, offers_groups: true, sends_mail })
 }
 
 fn invalid_link(realm: &RealmHandle) -> HandlerResult {

@@ -4,9 +4,9 @@
 //! The key is the only credential, as for invitations.
 
 use super::login::active_realm;
-use super::{LOG_IN, message_of, page};
+use super::{SETTINGS, message_of, page};
 use crate::http::{HandlerResult, Path, Realm};
-use crate::integrations::mail::{MailKind, MailSetting, parse_unsubscribe_link};
+use crate::integrations::mail::{MailKind, MailSetting, SETTINGS_PAGE, parse_unsubscribe_link};
 use actix_web::http::StatusCode;
 use actors::{DomainError, OwnChanges, RealmHandle, commands};
 use askama::Template;
@@ -22,6 +22,8 @@ struct UnsubscribePage<'p> {
     organization: &'p str,
     /// What the mails are about.
     kind: &'static str,
+    /// The page that says how to change settings.
+    settings: &'static str,
 }
 
 /// Shows the button. Programs that check links open them, so opening the link changes nothing.
@@ -33,7 +35,7 @@ pub async fn show(realm: Option<Realm>, Path(link): Path<String>) -> HandlerResu
     let Some((_, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
     let directory = realm.directory();
     let organization = &directory.realm().name;
-    page(StatusCode::OK, &UnsubscribePage { organization, kind: kind.description() })
+    page(StatusCode::OK, &UnsubscribePage { organization, kind: kind.description(), settings: SETTINGS_PAGE })
 }
 
 /// Turns the mails off, and says so. What the form has is ignored.
@@ -51,9 +53,9 @@ pub async fn turn_off(realm: Option<Realm>, Path(link): Path<String>) -> Handler
         Ok(()) => {
             let kind = kind.description();
             let text = format!(
-                "You no longer get emails about {kind}. You can turn them on again in the settings of your account."
+                "You no longer get emails about {kind}. You can turn them on again in your settings."
             );
-            message_of(&realm, StatusCode::OK, "These emails are off", &text, None)
+            message_of(&realm, StatusCode::OK, "These emails are off", &text, Some(SETTINGS))
         }
         Err(DomainError::UserDeactivated) => invalid_link(&realm),
         Err(error) => Err(error.into()),
@@ -94,6 +96,6 @@ fn find(realm: &RealmHandle, link: &str) -> Option<(Arc<User>, MailKind)> {
 
 fn invalid_link(realm: &RealmHandle) -> HandlerResult {
     let text = "It was not copied completely, or the account or its email address has changed since. You can turn emails off in \
-                the settings of your account, too.";
-    message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(LOG_IN))
+                your settings, too.";
+    message_of(realm, StatusCode::NOT_FOUND, "This link is not valid", text, Some(SETTINGS))
 }

@@ -1,6 +1,6 @@
 //! The command line that makes a call.
 
-use super::document::path;
+use super::document::own_path;
 use super::operation::{Answer, Operation, PART_TYPE, Parameter};
 use super::path_parameters;
 use crate::http::Login;
@@ -91,7 +91,7 @@ fn sent_file(operation: &Operation) -> Option<super::operation::File> {
 
 /// The path of an example, or with an example of each variable part.
 fn shown_path(operation: &Operation, example: &Value) -> String {
-    let path = example["path"].as_str().map_or_else(|| path(operation), str::to_owned);
+    let path = example["path"].as_str().map_or_else(|| own_path(operation), str::to_owned);
     path_parameters::filled(&path)
 }
 

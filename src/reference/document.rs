@@ -90,6 +90,13 @@ pub fn path(operation: &Operation) -> String {
     if is_of_user && has_both { path.replacen("{user_id}", "{user_id_or_email}", 1) } else { path }
 }
 
+/// The path as it is shown for this operation alone, which may take an id only where others also take an address.
+pub fn own_path(operation: &Operation) -> String {
+    let path = path(operation);
+    let is_by_id = operation.routes.len() == 1;
+    if is_by_id { path.replacen("{user_id_or_email}", "{user_id}", 1) } else { path }
+}
+
 fn describe(operation: &Operation, route: &Route, family: &str, answers: &Value) -> Value {
     let example = recorded::example(operation.id);
     let permission = permission(route, Some(operation));
@@ -143,6 +150,7 @@ fn in_query(operation: &Operation) -> bool {
 fn path_parameters(operation: &Operation) -> Vec<Value> {
     let path = path(operation);
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    // The name is that of the other operations of the path, of which a document has only one.
     let both = operation.routes.len() > 1;
     let parameter = |name: &str| {
         let is_number = operation.path().contains(&format!("{{{name}:int}}"));

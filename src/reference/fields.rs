@@ -8,6 +8,8 @@ pub struct Field {
     pub name: String,
     /// Its type, in words.
     pub kind: String,
+    /// What it is; empty if that is not known.
+    pub text: String,
     /// Whether it is always there.
     pub is_always: bool,
 }
@@ -24,9 +26,13 @@ pub fn fields(schema: &Value) -> Vec<Field> {
     let is_always =
         |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let properties = schema["properties"].as_object().into_iter().flatten();
-    properties
-        .map(|(name, part)| Field { name: name.clone(), kind: words(part), is_always: is_always(name) })
-        .collect()
+    let field = |name: &String, part: &Value| Field {
+        name: name.clone(),
+        kind: words(part),
+        text: part["description"].as_str().unwrap_or_default().to_owned(),
+        is_always: is_always(name),
+    };
+    properties.map(|(name, part)| field(name, part)).collect()
 }
 
 /// The named objects that a schema leads to, each once, in the order in which they are met.
@@ -61,7 +67,7 @@ fn words(schema: &Value) -> String {
     }
     let word = |kind: &str| match kind {
         "array" => match schema.get("items") {
-            Some(items) => format!("list of {}", words(items)),
+            Some(items) => format!("list of {}", plural(&words(items))),
             None => "list".to_owned(),
         },
         "object" => match schema.get("additionalProperties") {
@@ -79,6 +85,14 @@ fn words(schema: &Value) -> String {
     }
 }
 
+/// The types of JSON in plural; names and what has members stay as they are.
+fn plural(kind: &str) -> String {
+    let is_simple = |kind: &str| ["string", "integer", "number", "boolean", "object", "list"].contains(&kind);
+    let kinds =
+        kind.split(" or ").map(|kind| if is_simple(kind) { format!("{kind}s") } else { kind.to_owned() });
+    kinds.collect::<Vec<_>>().join(" or ")
+}
+
 /// An object without a name, with its members.
 fn inner(schema: &Value) -> String {
     let names: Vec<&str> =
@@ -90,6 +104,14 @@ fn inner(schema: &Value) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn lists_are_named_in_plural() {
+        let kind = |items: Value| words(&json!({"type": "array", "items": items}));
+        assert_eq!(kind(json!({"type": "string"})), "list of strings");
+        assert_eq!(kind(json!({"type": ["integer", "string"]})), "list of integers or strings");
+        assert_eq!(kind(json!({"$ref": "#/components/schemas/User"})), "list of User");
+    }
 
     #[test]
     fn rows_of_an_answer() {

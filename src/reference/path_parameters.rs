@@ -39,7 +39,7 @@ const TEXTS: [(&str, &str, &str); 26] = [
 ];
 
 /// The text of a variable part; none for an unknown one.
-pub(super) fn text(name: &str) -> Option<&'static str> {
+pub fn text(name: &str) -> Option<&'static str> {
     TEXTS.iter().find(|(known, _, _)| *known == name).map(|(_, _, text)| *text)
 }
 

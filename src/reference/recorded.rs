@@ -1,17 +1,24 @@
 //! What tests recorded: the forms of answers and errors, and an example of each operation. Embedded compressed, and read when it
 //! is asked for.
 
-use super::items;
+use super::schemas::event_component;
+use super::{items, member_texts};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::io::Read;
 
 include!(concat!(env!("OUT_DIR"), "/reference.rs"));
 
-/// The recordings of answers: `answers`, `components`, `events` and `errors`. Every list has items.
+/// The recordings of answers: `answers`, `components`, `events` and `errors`. Every list has items, and every member a text.
 pub fn answers() -> Value {
     let mut answers = decompressed(ANSWERS);
     items::complete("", &mut answers);
+    for (part, is_event) in [("answers", false), ("components", false), ("events", true)] {
+        for (name, schema) in answers[part].as_object_mut().into_iter().flatten() {
+            let owner = if is_event { event_component(name) } else { name.clone() };
+            member_texts::describe(&owner, schema);
+        }
+    }
     answers
 }
 

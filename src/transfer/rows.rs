@@ -107,10 +107,8 @@ const WHOLE_BYTES_MAX: u64 = 48 << 20;
 /// `System` and `Invalid`.
 pub fn read_tables(path: &Path, sink: &mut impl TableSink) -> Result<(), TransferError> {
     let failed = |reason| TransferError::system(path, reason);
-    let invalid = |error: serde_json::Error| TransferError::Invalid {
-        file: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
-        reason: error.to_string(),
-    };
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let invalid = |error: serde_json::Error| TransferError::invalid(&*name, error);
     let file = File::open(path).map_err(failed)?;
     if file.metadata().map_err(failed)?.len() <= WHOLE_BYTES_MAX {
         let bytes = std::fs::read(path).map_err(failed)?;

@@ -2,9 +2,10 @@
 
 use super::problem::TransferError;
 use crate::bounded_read::{CountedReader, LimitedReader};
-use crate::web_app::tarball::{Described, described_name, header_name};
+use crate::web_app::tarball::{Described, archive_fault, described_name, header_name};
 use flate2::read::MultiGzDecoder;
 use sha2::{Digest, Sha256};
+use std::cell::Cell;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -118,11 +119,12 @@ fn unpack_all(archive: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> 
     let failed = |reason| TransferError::system(archive, reason);
     let file = File::open(archive).map_err(failed)?;
     let size = file.metadata().map_err(failed)?.len();
-    let read = std::cell::Cell::new(0);
+    let read = Cell::new(0);
     let source = CountedReader::new(BufReader::with_capacity(1 << 18, file), &read);
     let mut content = LimitedReader::new(MultiGzDecoder::new(source), unpacked_max(size), TOO_MUCH);
+    let entries_read = Cell::new(0);
     let broken =
-        |reason: io::Error| TransferError::Archive { path: archive.to_owned(), reason: reason.to_string() };
+        |reason: io::Error| TransferError::archive(archive, archive_fault(&reason, entries_read.get()));
     let mut archive = Archive::new(&mut content);
     // Long names are read here, because the library would read them without a limit.
     let entries = archive.entries().map_err(broken)?.raw(true);
@@ -132,6 +134,7 @@ fn unpack_all(archive: &Path, to: &Path, progress: &mut dyn FnMut(u64, u64)) -> 
             return Err(TransferError::TooLarge(format!("the archive has more than {ENTRIES_MAX} entries")));
         }
         let mut entry = entry.map_err(broken)?;
+        entries_read.set(number);
         match described_name(&mut entry).map_err(broken)? {
             Described::Next(name) => long_name = name.or(long_name),
             Described::Nothing => {

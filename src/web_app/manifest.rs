@@ -2,6 +2,7 @@
 
 use super::problem::WebAppError;
 use super::selection::STATIC;
+use crate::foreign_text::one_line;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,8 +30,8 @@ impl Manifest {
     /// Reads a manifest. `Incomplete` if it is not that of a finished build of the app.
     pub fn parse(json: &[u8]) -> Result<Self, WebAppError> {
         let broken = |what: String| WebAppError::Incomplete(format!("webpack-stats-production.json {what}"));
-        let stats: Stats =
-            serde_json::from_slice(json).map_err(|error| broken(format!("is not a manifest ({error})")))?;
+        let stats: Stats = serde_json::from_slice(json)
+            .map_err(|error| broken(format!("is not a manifest ({})", one_line(error))))?;
         if stats.status != "done" {
             return Err(broken(format!("has the status {:?}, so the build did not finish", stats.status)));
         }

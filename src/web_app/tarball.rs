@@ -3,11 +3,12 @@
 use super::problem::WebAppError;
 use super::selection::inside;
 use super::staging::Staging;
-use crate::bounded_read::{CountedReader, LimitedReader};
+use crate::bounded_read::{CountedReader, LimitedReader, too_large};
+use crate::foreign_text::one_line;
 use flate2::read::MultiGzDecoder;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, ErrorKind, Read, Seek};
 use std::path::Path;
 use tar::{Archive, Entry, PaxExtensions};
 
@@ -35,14 +36,18 @@ pub fn add_archive(
     let content: Box<dyn Read + '_> =
         if magic == GZIP { Box::new(MultiGzDecoder::new(counted)) } else { Box::new(counted) };
     let limited = LimitedReader::new(content, UNPACKED_BYTES_MAX, "it unpacks to more than 16 GiB");
-    let broken =
-        |reason: io::Error| WebAppError::Archive { path: path.to_owned(), reason: reason.to_string() };
+    let entries_read = Cell::new(0);
+    let broken = |reason: io::Error| WebAppError::Archive {
+        path: path.to_owned(),
+        reason: archive_fault(&reason, entries_read.get()),
+    };
     let mut archive = Archive::new(limited);
     // Long names are read here, because the library would read them without a limit.
     let entries = archive.entries().map_err(broken)?.raw(true);
     let mut long_name = None;
     for (number, entry) in (1..).zip(entries) {
         let mut entry = entry.map_err(broken)?;
+        entries_read.set(number);
         if number > ENTRIES_MAX {
             return Err(WebAppError::TooLarge(format!("the archive has more than {ENTRIES_MAX} entries")));
         }
@@ -56,6 +61,23 @@ pub fn add_archive(
         progress(read.get() as f64 / size as f64);
     }
     Ok(())
+}
+
+/// What is wrong with an archive of which so many entries were read, in one line: the libraries for it say it in terms of the format,
+/// and quote the bytes that they cannot read.
+pub fn archive_fault(reason: &io::Error, entries_read: u64) -> String {
+    const ENDED: [&str; 2] = ["unexpected EOF during skip", "failed to read entire block"];
+    let fault = match reason.kind() {
+        ErrorKind::UnexpectedEof => "it ends too early",
+        ErrorKind::Other if ENDED.contains(&&*reason.to_string()) => "it ends too early",
+        ErrorKind::Other | ErrorKind::InvalidData | ErrorKind::InvalidInput => match entries_read {
+            0 => "it is not a .tar.gz archive",
+            _ => "a part of it is damaged",
+        },
+        // Those of limits and of the system.
+        _ => return one_line(reason),
+    };
+    fault.to_owned()
 }
 
 /// What an entry says about the next one.
@@ -90,7 +112,7 @@ fn description(entry: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     entry.take(DESCRIPTION_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > DESCRIPTION_BYTES_MAX {
-        return Err(io::Error::other("the name of an entry is too long"));
+        return Err(too_large("the name of an entry is too long"));
     }
     Ok(bytes)
 }

@@ -37,6 +37,9 @@ pub enum StoreError {
         owner.with_root(), path.display(), owner.command(), Owner::own(), path.display()
     )]
     NotAllowed { path: PathBuf, owner: Owner },
+    /// The folder, or one above it, belongs to this user, and its mode does not allow to enter it.
+    #[error("{0} belongs to this user, who may not enter it; run `chmod 700 {0}`", path.display())]
+    Closed { path: PathBuf },
     /// The folder has a format that this server does not know.
     #[error(
         "the data folder {} has format {found}, this server knows up to {known}; use the newer server that wrote it",

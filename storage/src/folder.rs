@@ -71,8 +71,8 @@ impl DataFolder {
     /// [`StoreError::NotADataFolder`], [`StoreError::Restoring`], [`StoreError::Io`]; [`StoreError::NotAllowed`] and
     /// [`StoreError::OtherOwner`] for the folder of another user.
     pub fn open(path: &Path, shards: usize, secret: [u8; SECRET_BYTES]) -> Result<Self, StoreError> {
-        create_private(path)?;
         check_access(path)?;
+        create_private(path)?;
         // Before anything is written: a folder that is not ours stays unchanged.
         if !Self::exists(path) {
             check_empty(path)?;

@@ -3,8 +3,9 @@
 use crate::error::StoreError;
 use crate::owner::{self, Owner};
 use crate::restoring::check_restored;
+use rustix::fs::Access;
 use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -14,14 +15,20 @@ pub(crate) const TRIAL: &str = "owner.new";
 /// Refuses a folder that this user may not enter, and one into which a restore is not finished: neither seems to have data.
 ///
 /// # Errors
-/// [`StoreError::NotAllowed`], [`StoreError::Restoring`].
+/// [`StoreError::NotAllowed`], [`StoreError::Closed`], [`StoreError::NotADataFolder`], [`StoreError::Restoring`].
 pub fn check_access(folder: &Path) -> Result<(), StoreError> {
     check_entry(folder)?;
     check_restored(folder)
 }
 
-/// Refuses a folder that this user may not enter.
+/// Refuses a folder that this user may not enter, and a file.
 fn check_entry(folder: &Path) -> Result<(), StoreError> {
+    if folder.is_file() {
+        return Err(StoreError::NotADataFolder {
+            path: folder.to_path_buf(),
+            why: "it is a file; choose a folder with --data".to_owned(),
+        });
+    }
     let is_denied =
         |path: &Path| fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
     match is_denied(folder) || is_denied(&folder.join("format")) {
@@ -30,11 +37,26 @@ fn check_entry(folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Says that only its owner, and root, may use a folder.
+/// Says that only its owner, and root, may use a folder, or what its owner must change to enter it.
 pub fn not_allowed(folder: &Path) -> StoreError {
+    let (path, own) = (folder.to_path_buf(), Owner::own());
     // If the folder cannot be examined, the one above it is what refuses.
-    let owner = folder.ancestors().find_map(|at| Owner::of(at).ok()).unwrap_or(Owner(0));
-    StoreError::NotAllowed { path: folder.to_path_buf(), owner }
+    let found = folder.ancestors().find_map(|at| Some((at, Owner::of(at).ok()?)));
+    match found {
+        Some((at, owner)) if owner == own && is_closed(at) => StoreError::Closed { path: at.to_path_buf() },
+        // Something in it is what refuses.
+        Some((_, owner)) if owner == own => {
+            let inner = owner::foreign_entry(folder, own).and_then(|entry| Owner::of(&entry).ok());
+            StoreError::NotAllowed { path, owner: inner.unwrap_or(Owner(0)) }
+        }
+        Some((_, owner)) => StoreError::NotAllowed { path, owner },
+        None => StoreError::NotAllowed { path, owner: Owner(0) },
+    }
+}
+
+/// Whether this user may not enter a folder.
+fn is_closed(folder: &Path) -> bool {
+    rustix::fs::access(folder, Access::EXEC_OK).is_err()
 }
 
 /// The first entry of a folder that does not belong to the user of this number; none if all do, or the folder cannot be read.
@@ -42,11 +64,26 @@ pub fn foreign_entry(folder: &Path, user: u32) -> Option<PathBuf> {
     owner::foreign_entry(folder, Owner(user))
 }
 
+/// A folder of this user that this user may not write: the folder itself or the first one of the data in it, with the reason; none
+/// if all can be written, or it is missing.
+pub fn unwritable_folder(folder: &Path) -> Option<(PathBuf, io::Error)> {
+    let inner = ["journal", "state", "blobs"].map(|name| folder.join(name));
+    let all = std::iter::once(folder.to_path_buf()).chain(inner);
+    let own = Owner::own();
+    let is_own = |path: &PathBuf| path.is_dir() && Owner::of(path).is_ok_and(|owner| owner == own);
+    all.filter(is_own).find_map(|path| {
+        let refused: io::Error = rustix::fs::access(&path, Access::WRITE_OK | Access::EXEC_OK).err()?.into();
+        let is_refused =
+            matches!(refused.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem);
+        is_refused.then_some((path, refused))
+    })
+}
+
 /// Refuses a folder that this user may not enter, and to root one whose data belongs to another user. A folder without data belongs
 /// to its own owner; a missing one is allowed.
 ///
 /// # Errors
-/// [`StoreError::NotAllowed`], [`StoreError::OtherOwner`].
+/// [`StoreError::NotAllowed`], [`StoreError::Closed`], [`StoreError::NotADataFolder`], [`StoreError::OtherOwner`].
 pub fn check_owner(folder: &Path) -> Result<(), StoreError> {
     check_entry(folder)?;
     if !Owner::own().is_root() {
@@ -81,5 +118,21 @@ mod tests {
         check_owner(&temp.path().join("missing")).unwrap();
         symlink("nowhere", temp.path().join("link")).unwrap();
         check_owner(&temp.path().join("link")).unwrap();
+    }
+
+    #[test]
+    fn file_is_no_folder_that_cannot_be_written() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("settings.toml");
+        fs::write(&file, "").unwrap();
+        assert!(unwritable_folder(&file).is_none());
+        let refused = check_owner(&file).unwrap_err().to_string();
+        assert_eq!(
+            refused,
+            format!(
+                "{} is not a millstream data folder: it is a file; choose a folder with --data",
+                file.display()
+            )
+        );
     }
 }

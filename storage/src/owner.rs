@@ -1,5 +1,6 @@
 //! Users of this machine, as owners of files: their names, and what to do when a file belongs to another one.
 
+use rustix::fs::Access;
 use rustix::process::geteuid;
 use std::fmt;
 use std::fs::{self, File};
@@ -88,7 +89,7 @@ pub(crate) fn explain(path: &Path, error: io::Error) -> io::Error {
 fn advice(path: &Path, own: Owner) -> Option<String> {
     let (at, owner) = path.ancestors().find_map(|at| Some((at, Owner::of(at).ok()?)))?;
     if owner == own {
-        return None;
+        return advice_on_mode(at);
     }
     let is_data = |folder: &&Path| folder.join("format").exists();
     let above = if at.is_dir() { at } else { at.parent().unwrap_or(at) };
@@ -103,6 +104,23 @@ fn advice(path: &Path, own: Owner) -> Option<String> {
             Some(format!("{shown} belongs to the user {owner}: run this as that user, `{}`", owner.command()))
         }
     }
+}
+
+/// What the owner can do about a file or folder with a mode that refuses them, or about the file's folder.
+fn advice_on_mode(at: &Path) -> Option<String> {
+    let is_refused = |path: &Path, wanted| rustix::fs::access(path, wanted).is_err();
+    let is_unwritable = |folder: &Path| is_refused(folder, Access::WRITE_OK | Access::EXEC_OK);
+    let (folder, mode) = match at.is_dir() {
+        true => (at, 700),
+        false if is_refused(at, Access::READ_OK | Access::WRITE_OK) => (at, 600),
+        false => (at.parent()?, 700),
+    };
+    let is_folder = mode == 700;
+    if is_folder && !(is_unwritable(folder) && Owner::of(folder).is_ok_and(|owner| owner == Owner::own())) {
+        return None;
+    }
+    let (shown, what) = (folder.display(), if is_folder { "write in it" } else { "read and write it" });
+    Some(format!("{shown} belongs to this user, who may not {what}: run `chmod {mode} {shown}`"))
 }
 
 /// The first entry of a folder that belongs to another user than `expected`.

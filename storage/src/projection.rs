@@ -163,8 +163,8 @@ impl Trees {
                 return Ok(StateTree { tree: open.state.clone(), _users: open.users.clone() });
             }
             drop(open);
-            // They may be replaced since `wait`.
-            if *self.0.opening.lock() == TreesOpening::None {
+            // They may be replaced since `wait`, or have been meanwhile.
+            if !self.is_open() {
                 return Err(StoreError::TreesClosed);
             }
         }

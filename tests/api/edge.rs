@@ -220,6 +220,33 @@ async fn percent_encoded_slashes_in_paths() {
     assert_eq!(body["user_id"], iago.id);
 }
 
+/// A client whose server is `http://host/` asks for `//api/v1/…`.
+#[tokio::test]
+async fn repeated_slashes_in_paths_are_one() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let get = |path: &str| {
+        let mut call = hamlet.bare(Method::GET, "/users/me");
+        let request = hamlet.http.get(format!("{}{path}", t.url));
+        call.request = request.basic_auth(&hamlet.email, Some(&hamlet.key));
+        call
+    };
+    for path in ["//api/v1/users/me", "/api/v1//users///me"] {
+        assert_eq!(get(path).ok().await["user_id"], hamlet.id, "{path}");
+    }
+    // Faults and the record of calls have the path that the handler has.
+    let fault: crate::support::Params<'_> =
+        &[("path", &"/api/v1/users/me"), ("kind", &"error"), ("status", &502)];
+    t.anonymous().post("/dev/faults", fault).ok().await;
+    assert_eq!(get("//api//v1/users/me").await.status, 502);
+    let calls = t.anonymous().get("/dev/requests", &[]).ok().await;
+    let calls = calls["requests"].as_array().unwrap();
+    assert!(calls.iter().all(|call| call["path"] == "/api/v1/users/me"), "{calls:?}");
+    // Nothing leads to another host.
+    let other = get("//evil.example").await;
+    assert_eq!((other.status, other.headers.get("Location")), (404, None));
+}
+
 #[tokio::test]
 async fn health_and_metrics_need_no_credentials() {
     let t = TestServer::start().await;

@@ -18,6 +18,7 @@ pub mod pages;
 pub mod pictures;
 pub mod realm;
 mod sessions;
+mod setup_pages;
 mod sign_up;
 mod subscriptions;
 mod texts;

@@ -263,9 +263,33 @@ async fn reset_mails_to_an_address_are_limited() {
         let answer = visitor.submit(start, start, &[("email", "nobody@zulip.com")]).await;
         assert_eq!(answer.status, if attempt < 3 { 302 } else { 429 });
     }
-    // Without mail there is nothing to send.
+}
+
+#[tokio::test]
+async fn server_without_mail_says_who_sets_a_new_password() {
     let t = TestServer::start().await;
-    assert_eq!(Visitor::new(&t).get(start).await.status, 404);
+    let mut visitor = Visitor::new(&t);
+    let advice = "Ask its operator, who can set a new password with `millstream user set-password`.";
+    let login = visitor.get("/login/").await;
+    assert!(
+        html(&login).contains(advice) && !html(&login).contains("/accounts/password/reset/"),
+        "{login:?}"
+    );
+    let page = visitor.get("/accounts/password/reset/").await;
+    assert!(page.status == 200 && html(&page).contains(advice), "{page:?}");
+    assert!(html(&page).contains("<a href=\"/login/\">Log in</a>"), "{page:?}");
+    assert_eq!(visitor.get("/accounts/password/reset/1-2-abc/").await.status, 404);
+    // With mail it says how.
+    let t = TestServer::builder().development().start().await;
+    let login = Visitor::new(&t).get("/login/").await;
+    assert!(!html(&login).contains("operator") && html(&login).contains("/accounts/password/reset/"));
+    // Passwords of a directory are not set here.
+    let directory = TestServer::builder().set("ldap.url", "ldap://127.0.0.1:1");
+    let directory = directory.set("ldap.search_base", "dc=x").set("login.password", false);
+    let t = directory.start().await;
+    let mut visitor = Visitor::new(&t);
+    assert!(!html(&visitor.get("/login/").await).contains("operator"));
+    assert_eq!(visitor.get("/accounts/password/reset/").await.status, 404);
 }
 
 #[tokio::test]

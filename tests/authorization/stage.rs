@@ -208,11 +208,11 @@ impl Stage {
         self.scene = Some(self.build(row, "moderator", key).await);
         let before = self.state().await;
         let answer = self.ask_from_outside(row).await;
-        let asked = row.pairs().iter().any(|(_, value)| self.fill(value).contains("place "));
+        let asked = row.pairs().iter().any(|(_, value)| names_a_scene(&self.fill(value)));
         let text = answer.body.to_string();
         // The acts of the other organization repeat what its owner asked for in earlier rows.
         let is_own_log = row.route.ends_with("/realm/audit");
-        assert!(asked || is_own_log || !text.contains("place "), "{} {} tells {text}", row.route, row.case());
+        assert!(asked || is_own_log || !names_a_scene(&text), "{} {} tells {text}", row.route, row.case());
         // The examples of the document are about the sample organization, on every server.
         let is_document = row.route.ends_with("/openapi.json");
         assert!(is_document || !text.contains("cordelia@"), "{} {} tells {text}", row.route, row.case());
@@ -270,4 +270,9 @@ impl Stage {
         }
         json!(all)
     }
+}
+
+/// Whether a text has the name of a channel of a scene, such as `place 7`.
+fn names_a_scene(text: &str) -> bool {
+    text.split("place ").skip(1).any(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }

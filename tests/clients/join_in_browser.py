@@ -28,6 +28,8 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
 PATIENCE_SECS = 60
+# A script that looks at every element of a long page, on a machine with other work to do; the driver may take 120.
+SCRIPT_SECS = 110
 PASSWORD = "correct horse battery staple"
 
 
@@ -111,7 +113,23 @@ def open_browser(chromium, chromedriver, folder, scripts=False, name="browser"):
     if not scripts:
         options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(executable_path=chromedriver))
+    browser = webdriver.Chrome(options=options, service=Service(executable_path=chromedriver))
+    browser.set_script_timeout(SCRIPT_SECS)
+    return browser
+
+
+def click_through(browser, selector):
+    """Clicks on a link, or the button of a form, and waits until another page has replaced this one."""
+    before = browser.find_element(By.TAG_NAME, "html")
+    browser.find_element(By.CSS_SELECTOR, selector).click()
+    deadline = time.monotonic() + PATIENCE_SECS
+    while time.monotonic() < deadline:
+        try:
+            before.tag_name
+        except Exception:  # the previous page was replaced
+            return
+        time.sleep(0.05)
+    raise AssertionError("no other page was opened")
 
 
 class Visit:
@@ -136,16 +154,7 @@ class Visit:
         field.send_keys(value)
 
     def send(self):
-        before = self.browser.find_element(By.TAG_NAME, "html")
-        self.browser.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
-        deadline = time.monotonic() + PATIENCE_SECS
-        while time.monotonic() < deadline:
-            try:
-                before.tag_name
-            except Exception:  # the previous page was replaced
-                return
-            time.sleep(0.05)
-        raise AssertionError("the form was not sent")
+        click_through(self.browser, "button[type=submit]")
 
     def scripts_are_off(self):
         self.browser.get("data:text/html,<p id=p>plain</p><script>p.textContent='scripted'</script>")

@@ -24,6 +24,19 @@ fn check(runner: impl Fn() -> Command, expected: &str) {
     assert_green(runner().env("MILLSTREAM", BINARY), expected);
     let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &[]);
     assert_green(runner().env("MILLSTREAM_URL", &server.url).env("MILLSTREAM", "/none"), expected);
+    if std::net::TcpListener::bind("[::1]:0").is_ok() {
+        // Only the log has another URL than that of 127.0.0.1.
+        let log = [("MILLSTREAM_LOG_FILTER", "info"), ("MILLSTREAM_LOG_FORMAT", "json")];
+        let server = ServerProcess::start(&["dev", "--listen", "[::1]:0"], &log);
+        assert!(server.url.starts_with("http://[::1]:"), "{}", server.url);
+        assert_green(runner().env("MILLSTREAM_URL", &server.url).env("MILLSTREAM", "/none"), expected);
+    }
+    for wrong in [server.url.replace("http://", ""), server.url.replace("http:", "ftp:")] {
+        let output = runner().env("MILLSTREAM_URL", &wrong).output().expect("the test runner starts");
+        let said = text(&output.stdout) + &text(&output.stderr);
+        let problem = format!("MILLSTREAM_URL must be a URL such as http://127.0.0.1:9991, not {wrong}");
+        assert!(!output.status.success() && said.contains(&problem), "{said}");
+    }
 }
 
 #[test]

@@ -149,6 +149,27 @@ async fn restart_does_not_reveal_lost_access() {
 }
 
 #[tokio::test]
+async fn move_event_after_restart_does_not_name_a_channel_that_is_not_seen() {
+    let t = TestServer::start().await;
+    let [hamlet, othello] = t.users(["hamlet", "othello"]);
+    let team = hamlet.create_channel("team").protected_history().with(&othello).await;
+    let secret = hamlet.create_channel("layoffs").private().await;
+    let id = hamlet.send(&secret, "pens", "a").await;
+    hamlet.send(&team, "ink", "newer").await;
+    let seen = verify_after_restart(t, &["hamlet", "othello"], async |_| {
+        edit(&hamlet, id, &[("topic", &"ink")]).await;
+        edit(&hamlet, id, &[("stream_id", &team.id)]).await;
+    })
+    .await;
+    let updates = |person: &str| -> Vec<&Value> {
+        seen[person].iter().filter(|event| event["type"] == "update_message").collect()
+    };
+    assert!(updates("hamlet").iter().all(|event| event["stream_name"] == "layoffs"), "{seen:?}");
+    assert_eq!(updates("othello").last().expect("the move")["new_stream_id"], json!(team.id));
+    assert!(updates("othello").iter().all(|event| event.get("stream_name").is_none()), "{seen:?}");
+}
+
+#[tokio::test]
 async fn move_events_after_restart_when_mover_is_deactivated() {
     let t = TestServer::start().await;
     let World { verona, .. } = world(&t).await;

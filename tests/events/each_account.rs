@@ -25,6 +25,12 @@ fn events_about(seen: &Seen, name: &str, person: &TestUser) -> Vec<Value> {
     said.collect()
 }
 
+fn without(event: &Value, keys: &[&str]) -> Value {
+    let mut rest = event.clone();
+    rest.as_object_mut().expect("an event").retain(|key, _| !keys.contains(&key.as_str()));
+    rest
+}
+
 #[tokio::test]
 async fn user_name_and_profile_events() {
     let t = TestServer::start().await;
@@ -191,12 +197,23 @@ async fn restricted_guest_visibility_events() {
 
 /// The initial state has no statuses of deactivated or invisible users.
 #[tokio::test]
-async fn status_after_reactivation_events() {
+async fn status_after_deactivation_and_reactivation_events() {
     let t = TestServer::start().await;
     let [iago, othello, polonius] = t.users(["iago", "othello", "polonius"]);
     let emoji: Params<'_> = &[("status_text", &"at sea"), ("emoji_name", &"boat")];
     othello.post("/users/me/status", emoji).ok().await;
-    iago.delete(&format!("/users/{}", othello.id), &[]).ok().await;
+    othello.patch("/settings", &[("presence_enabled", &false)]).ok().await;
+    let seen = verify(&t, &["iago", "hamlet", "polonius"], async {
+        iago.delete(&format!("/users/{}", othello.id), &[]).ok().await;
+    })
+    .await;
+    let expected = json!({"user_id": othello.id, "away": false, "status_text": "", "emoji_name": "",
+        "emoji_code": "", "reaction_type": "unicode_emoji"});
+    for (name, events) in &seen {
+        let statuses = events.iter().filter(|event| event["type"] == "user_status");
+        let statuses: Vec<Value> = statuses.map(|event| without(event, &["id", "type"])).collect();
+        assert_eq!(statuses, std::slice::from_ref(&expected), "{name}");
+    }
     verify(&t, &["iago", "hamlet", "polonius"], async {
         iago.post(&format!("/users/{}/reactivate", othello.id), &[]).ok().await;
     })

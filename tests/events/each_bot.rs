@@ -131,6 +131,29 @@ async fn bot_owner_change_events() {
     assert!(received.len() == 2 && received[1][1]["api_key"].is_string(), "{received:?}");
 }
 
+/// Administrators manage the bot before and after, but only its owner has the key and the token.
+#[tokio::test]
+async fn bot_owner_change_between_administrators_events() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
+    let url = json!("http://bots.example.com/");
+    let (asker, _) = make(&desdemona, "asker", &[("bot_type", &3), ("payload_url", &url)]).await;
+    for owner in [&iago, &hamlet, &desdemona] {
+        let seen = verify(&t, &["desdemona", "iago", "hamlet", "polonius"], async {
+            desdemona.patch(&format!("/bots/{}", asker.id), &[("bot_owner_id", &owner.id)]).ok().await;
+        })
+        .await;
+        let former = if owner.id == iago.id { "desdemona" } else { "iago" };
+        let received = about_bots(&seen, former);
+        assert_eq!(received[0], json!(["update", {"user_id": asker.id, "owner_id": owner.id}]));
+        let has_lost = owner.id != desdemona.id;
+        assert_eq!(received.contains(&json!(["update", {"user_id": asker.id, "api_key": ""}])), has_lost);
+        let tokens: Vec<&Value> = received.iter().filter_map(|event| event[1].get("services")).collect();
+        assert_eq!(tokens.len(), usize::from(has_lost), "{received:?}");
+        assert!(tokens.iter().all(|services| services[0]["token"] == ""), "{received:?}");
+    }
+}
+
 #[tokio::test]
 async fn deactivated_owner_bot_events() {
     let t = TestServer::start().await;

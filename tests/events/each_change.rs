@@ -76,6 +76,37 @@ async fn channel_privacy_events() {
 }
 
 #[tokio::test]
+async fn subscribers_are_new_after_sight_of_them_was_lost_and_regained() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let channel = iago.create_channel("secret").private().with(&othello).await;
+    let hamlets = json!({"new": {"direct_members": [hamlet.id], "direct_subgroups": []}});
+    change(&iago, &channel, &[("can_subscribe_group", &hamlets)]).await;
+    let role = async |role: u32| {
+        iago.patch(&format!("/users/{}", hamlet.id), &[("role", &role)]).ok().await;
+    };
+    let renewed = ["stream delete", "stream create"];
+    let of_channels = |seen: &Seen| -> Vec<String> {
+        let kinds = kinds(seen, "hamlet").into_iter();
+        kinds.filter(|kind| kind.starts_with("stream") || kind.starts_with("subscription")).collect()
+    };
+    let seen = verify(&t, &ALL, role(200)).await;
+    assert_eq!(of_channels(&seen), [&renewed[..], &["subscription peer_add"]].concat());
+    let seen = verify(&t, &ALL, role(400)).await;
+    assert_eq!(of_channels(&seen), renewed);
+    role(200).await;
+    verify(&t, &ALL, async {
+        role(400).await;
+        let (names, others) = (json!([channel.name]), json!([othello.id]));
+        let params: Params<'_> = &[("subscriptions", &names), ("principals", &others)];
+        iago.delete("/users/me/subscriptions", params).ok().await;
+        iago.subscribe_others(&channel, &[&t.user("desdemona")]).await;
+        role(200).await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn channel_archive_and_unarchive_events() {
     let t = TestServer::start().await;
     let [iago, hamlet, polonius] = t.users(["iago", "hamlet", "polonius"]);
@@ -95,6 +126,25 @@ async fn channel_archive_and_unarchive_events() {
     verify(&t, &ALL, async { change(&iago, &channel, &[("is_archived", &false)]).await }).await;
     let received: Vec<String> = old.now().await.iter().map(|event| event["op"].to_string()).collect();
     assert_eq!(received[..2], ["\"create\"", "\"add\""], "{received:?}");
+}
+
+/// What is unread in an archived channel is in the state before and after it is unarchived, which therefore needs no event.
+#[tokio::test]
+async fn unread_of_archived_channel_events() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let mut ids = Vec::new();
+    for text in ["a", "b @**King Hamlet**", "c"] {
+        ids.push(iago.send(&channel, "pens", text).await);
+    }
+    let archive = async { drop(iago.delete(&format!("/streams/{}", channel.id), &[]).ok().await) };
+    verify(&t, &ALL, archive).await;
+    let seen = verify(&t, &ALL, async { drop(hamlet.flag("remove", "read", &ids[..2]).await) }).await;
+    assert_eq!(seen["hamlet"][0]["messages"], json!(ids[..2]));
+    let unarchive = async || change(&iago, &channel, &[("is_archived", &false)]).await;
+    let seen = verify(&t, &ALL, unarchive()).await;
+    assert_eq!(seen["hamlet"].iter().filter(|event| event["type"] == "update_message_flags").count(), 0);
 }
 
 #[tokio::test]

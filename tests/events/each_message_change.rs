@@ -105,7 +105,7 @@ async fn move_events_reach_those_who_have_other_messages_of_the_move() {
     .await;
     assert_eq!(kinds(&seen, "othello"), ["update_message"]);
     let event = &seen["othello"][0];
-    assert!(event["message_ids"].as_array().unwrap().contains(&json!(kept)), "{event}");
+    assert_eq!((&event["message_ids"], &event["message_id"]), (&json!([kept]), &json!(kept)));
     assert_eq!((&event["subject"], event.get("content")), (&json!("new"), None));
 }
 
@@ -191,6 +191,39 @@ async fn move_event_hides_inaccessible_source_channel() {
         assert_eq!(is_notified("hamlet"), channel.id == secret.id);
         assert!(!is_notified("polonius"));
     }
+}
+
+/// With protected history the subscribers of the destination get the messages, and the event with them.
+#[tokio::test]
+async fn move_event_does_not_name_a_channel_that_is_not_seen() {
+    let t = TestServer::start().await;
+    let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);
+    let team = hamlet.create_channel("team").protected_history().with(&iago).with(&othello).await;
+    let secret = hamlet.create_channel("layoffs").private().await;
+    let id = hamlet.send(&secret, "pens", "a").await;
+    hamlet.send(&team, "ink", "newer").await;
+    let mut narrowed = othello.register().modern().set("narrow", json!([["channel", "team"]])).await;
+    let mut of_all = othello.register().modern().set("all_public_streams", json!(true)).await;
+    let seen = verify(&t, &ALL, async { move_all(&hamlet, id, &team).await }).await;
+    let name = |event: &Value| event.get("stream_name").cloned();
+    // Iago administers the organization, so that he sees the channel without being in it.
+    for (person, expected) in
+        [("hamlet", Some(json!("layoffs"))), ("iago", Some(json!("layoffs"))), ("othello", None)]
+    {
+        let events: Vec<&Value> =
+            seen[person].iter().filter(|event| event["type"] == "update_message").collect();
+        assert_eq!((events.len(), name(events[0])), (1, expected), "{person}");
+        assert_eq!(
+            (&events[0]["stream_id"], &events[0]["orig_subject"]),
+            (&json!(secret.id), &json!("pens"))
+        );
+    }
+    for event in narrowed.now().await.iter().chain(&of_all.now().await) {
+        assert!(!event.to_string().contains("layoffs"), "{event}");
+    }
+    let history = othello.get(&format!("/messages/{id}/history"), &[]).ok().await;
+    assert_eq!(history["message_history"][1]["prev_stream"], json!(secret.id));
+    assert!(!history.to_string().contains("layoffs"), "{history}");
 }
 
 #[tokio::test]

@@ -37,6 +37,21 @@ async fn avatar_events() {
     }
 }
 
+/// The pictures of all members change with it, which has no events (docs/api/events.md#realm_user).
+#[tokio::test]
+async fn default_avatar_source_has_one_event() {
+    let t = TestServer::start().await;
+    let iago = t.user("iago");
+    let mut queue = iago.register().modern().await;
+    iago.patch("/realm", &[("default_avatar_source", &"G")]).ok().await;
+    let events = queue.now().await;
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!(events[0]["data"], json!({"default_avatar_source": "G"}));
+    let picture = |state: &serde_json::Value| state["avatar_url"].as_str().expect("a URL").to_owned();
+    let now = iago.register().modern().await;
+    assert!(picture(&now.state) != picture(&queue.state), "registering again has the new ones");
+}
+
 #[tokio::test]
 async fn realm_icon_and_logo_events() {
     let t = TestServer::start().await;

@@ -29,6 +29,17 @@ async fn message_timestamps_are_monotonic_after_clock_change() {
     iago.edit(id, &[("content", &"zz")]).ok().await;
 }
 
+#[tokio::test]
+async fn clock_that_is_moved_on_purpose_is_no_warning() {
+    let t = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &[("MILLSTREAM_LOG_FILTER", "info")]);
+    t.anonymous().post("/dev/realms", &[]).ok().await;
+    t.anonymous().post("/dev/clock", &[("time", &1_600_000_000)]).ok().await;
+    t.anonymous().post("/dev/clock", &[("real", &true), ("advance_secs", &7200)]).ok().await;
+    t.wait_for_log("the clock was moved through /dev/clock");
+    let log = t.log.lock().expect("the lock").clone();
+    assert!(!log.contains("the wall clock was changed"), "{log}");
+}
+
 #[test]
 fn clock_behind_the_journal_is_reported_at_the_start_and_by_doctor() {
     let folder = tempfile::tempdir().expect("a folder");

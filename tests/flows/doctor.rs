@@ -54,6 +54,22 @@ fn stopped_folder_is_examined() {
 }
 
 #[test]
+fn test_mail_that_cannot_be_sent_is_a_problem() {
+    let folder = folder();
+    let (is_well, findings) = examine(&folder.data, &["--send-test-to", "olga@acme.example"], &[]);
+    let (state, text) = find(&findings, "mail");
+    assert!(!is_well && state == "problem", "{findings}");
+    assert!(
+        text.contains("no test e-mail was sent to olga@acme.example") && text.contains("set [mail]"),
+        "{text}"
+    );
+    let arguments = ["doctor", "--send-test-to", "nonsense", "--data", &folder.data];
+    let (status, text) = ServerProcess::run(&arguments);
+    assert!(!status.success() && text.contains("`nonsense` is not an e-mail address"), "{text}");
+    assert!(!text.contains("WHAT"), "{text}");
+}
+
+#[test]
 fn problems_are_found_with_their_remedy() {
     let folder = folder();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

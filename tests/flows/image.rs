@@ -57,6 +57,20 @@ fn arguments_reach_the_development_server() {
 }
 
 #[test]
+fn unknown_mode_is_refused() {
+    for mode in ["Dev", "development", " dev"] {
+        let output = entrypoint().args(["realm", "create", "--help"]).env("MILLSTREAM_MODE", mode).output();
+        let output = output.expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{mode}: {said}");
+        assert!(said.contains(&format!("MILLSTREAM_MODE is \"{mode}\": the only mode is dev")), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    let output = entrypoint().args(["realm", "--help"]).env("MILLSTREAM_MODE", "").output().expect("it runs");
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
 fn other_commands_are_passed_on() {
     let output = entrypoint()
         .args(["realm", "create", "--help"])

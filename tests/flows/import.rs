@@ -1,6 +1,6 @@
 //! Importing organizations: what is carried over, what is refused, and going on after an interruption.
 
-use crate::support::export::{UPLOAD, UPLOADED, pack, write_export};
+use crate::support::export::{UPLOAD, UPLOADED, compressed, pack, write_export};
 use crate::support::skip::{leave_out, not_skipped};
 use crate::support::{ServerProcess, TestUser, wait_until};
 use serde_json::{Value, json};
@@ -178,7 +178,13 @@ fn broken_archives_are_refused() {
     let whole = pack(&export, |_| ());
     assert_refused(&whole[..whole.len() / 2], "cannot be read as an archive");
     assert_refused(&whole[..whole.len() - 6], "cannot be read as an archive");
-    assert_refused(b"no archive", "cannot be read as an archive");
+    assert_refused(&whole[..whole.len() / 2], "(it ends too early)");
+    for other in [b"no archive".to_vec(), compressed(&b"text\n".repeat(1000))] {
+        assert_refused(
+            &other,
+            "cannot be read as an archive (it is not a .tar.gz archive); nothing was imported",
+        );
+    }
     let outside = pack(&export, |archive| entry(archive, "../escaped", tar::EntryType::Regular));
     assert_refused(&outside, "leads out of it");
     let absolute = pack(&export, |archive| entry(archive, "/tmp/escaped", tar::EntryType::Regular));

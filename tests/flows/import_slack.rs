@@ -224,7 +224,9 @@ fn broken_workspaces_are_refused() {
         assert!(!folder.path().join("data.import").exists(), "{reason}: files are left");
     };
     std::fs::write(&zip, "no zip").expect("room");
-    refused("cannot be read as an archive");
+    refused(
+        "cannot be read as an archive (it is not a zip archive, or its end is missing; give the .zip file as Slack sent it)",
+    );
     pack(&zip, &workspace()[1..]);
     refused("has no users.json");
     let mut broken = workspace();

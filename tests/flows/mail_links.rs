@@ -8,12 +8,13 @@ use model::{Timestamp, UserId};
 use reqwest::Method;
 use serde_json::json;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-fn mails(t: &TestServer) -> Vec<KeptMail> {
+fn mails(t: &TestServer) -> Vec<Arc<KeptMail>> {
     t.app().mail.list().expect("a list").of(t.realm().id())
 }
 
-async fn mail_with(t: &TestServer, subject: &str) -> KeptMail {
+async fn mail_with(t: &TestServer, subject: &str) -> Arc<KeptMail> {
     let found = || async { mails(t).into_iter().find(|mail| mail.subject.contains(subject)) };
     poll_for(subject, found).await
 }
@@ -70,7 +71,7 @@ async fn cause_all(t: &TestServer, clock: &ManualClock, visitor: &mut Visitor) {
     for subject in SUBJECTS {
         mail_with(t, subject).await;
     }
-    let is_missed = |mail: &KeptMail| mail.to == "othello@zulip.com" && mail.text.contains("#narrow/");
+    let is_missed = |mail: &Arc<KeptMail>| mail.to == "othello@zulip.com" && mail.text.contains("#narrow/");
     let missed = || mails(t).iter().filter(|mail| is_missed(mail)).count() >= 2;
     for _ in 0..50 {
         clock.advance_secs(60);
@@ -127,7 +128,8 @@ async fn every_link_of_every_mail_opens_its_page() {
                     "{link}"
                 );
             } else {
-                assert_eq!(fragment, "", "{link}");
+                let leads_to_part = html(&page).contains(&format!("id=\"{fragment}\""));
+                assert!(fragment.is_empty() || leads_to_part, "{link}");
             }
         }
     }

@@ -59,6 +59,10 @@ async fn metrics_have_their_own_listener_or_token() {
             assert_eq!(answer.status, 401, "{command}: {wrong}");
             assert_eq!(answer.body["code"], "AUTHENTICATION_FAILED");
         }
+        let page = server.anonymous().get("/metrics", &[]).header("Accept", "text/html").await;
+        let text = page.body.as_str().expect("a page");
+        assert!(page.status == 401 && text.contains("This needs a token"), "{text}");
+        assert!(text.contains("Authorization: Bearer TOKEN") && !text.contains("Log in"), "{text}");
         let text = get(&format!("Bearer {token}")).await.body.as_str().expect("text").to_owned();
         assert!(text.contains("millstream_uptime_seconds") && text.lines().count() <= 300);
         // What alerts count must be there before it happens for the first time.
@@ -217,4 +221,30 @@ async fn log_has_the_start_and_the_organization_of_calls() {
     let call = lines.iter().find(|line| line["organization"] == "acme").expect("the line");
     assert_eq!((&call["route"], &call["status"]), (&"GET /api/v1/server_settings".into(), &200.into()));
     assert!(call["micros"].is_u64() && call["address"] == "127.0.0.1", "{call}");
+}
+
+#[tokio::test]
+async fn log_of_a_call_without_an_answer_has_its_route_and_no_status() {
+    let settings = [("MILLSTREAM_LOG_FILTER", "info"), ("MILLSTREAM_LOG_FORMAT", "json")];
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &settings);
+    let (hamlet, anonymous) = (server.user("hamlet").await, server.anonymous());
+    let faults = [("disconnect", "/users"), ("lose_response", "/user_groups"), ("error", "/streams")];
+    for (kind, path) in faults {
+        anonymous.post("/dev/faults", &[("path", &format!("*{path}")), ("kind", &kind)]).ok().await;
+        let _ = hamlet.call(reqwest::Method::GET, path, &[]).request.send().await;
+        server.wait_for_log(&format!("\"route\":\"GET /api/v1{path}\""));
+    }
+    let log = server.log.lock().expect("the lock").clone();
+    let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let line_of = |path: &str| {
+        let route = format!("GET /api/v1{path}");
+        lines.iter().find(|line| line["route"] == route.as_str()).expect("the line")
+    };
+    for path in ["/users", "/user_groups"] {
+        let line = line_of(path);
+        assert_eq!(line["message"], "not answered, because of a fault", "{line}");
+        assert!(line.get("status").is_none() && line["micros"].is_u64(), "{line}");
+    }
+    let refused = line_of("/streams");
+    assert_eq!((&refused["message"], &refused["status"]), (&"answered".into(), &500.into()), "{refused}");
 }

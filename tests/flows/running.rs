@@ -76,6 +76,8 @@ async fn organization_is_made_and_run_on_a_running_server() {
     let made = case.json(&[&["realm", "create", "Acme"], &OWNER[..]].concat());
     let password = made["password"].as_str().expect("a password").to_owned();
     case.done(&["user", "create", "--email", "pat@acme.example", "--name", "Pat Lee", "--role", "moderator"]);
+    let (is_done, words) = case.run(&["user", "create", "--email", "x@acme.example", "--name", "X"]);
+    assert!(!is_done && words.contains("--name: the name of a person has 2 to 100 characters"), "{words}");
     case.done(&["user", "role", "--email", "pat@acme.example", "administrator"]);
     let users = case.json(&["user", "list"]);
     let roles: Vec<_> =
@@ -100,7 +102,12 @@ async fn organization_is_made_and_run_on_a_running_server() {
     assert_eq!(login(&password).await.status, 401);
     login(new["password"].as_str().expect("a password")).await.ok();
     olga.get("/users/me", &[]).ok().await;
-    case.done(&["user", "end-sessions", "--all"]);
+    // Bots of the server and deleted accounts have no keys to replace.
+    case.done(&["user", "create", "--email", "gone@acme.example", "--name", "Gone"]);
+    case.done(&["user", "delete", "--email", "gone@acme.example", "--yes"]);
+    assert_eq!(case.json(&["user", "end-sessions", "--all"])["accounts"], 2);
+    let acts = case.done(&["audit", "--since", "1h"]);
+    assert!(!acts.contains("replaced the API key of the account Deleted user"), "{acts}");
     assert_eq!(olga.get("/users/me", &[]).await.status, 401);
 
     case.done(&["user", "deactivate", "--email", "pat@acme.example"]);
@@ -118,7 +125,7 @@ async fn organization_is_made_and_run_on_a_running_server() {
     assert!(!std::path::Path::new(&case.data).join("control").exists());
     // The same commands on the stopped folder.
     assert!(case.done(&["realm", "list"]).contains("Acme  1       deactivated"));
-    assert_eq!(case.json(&["user", "list"]).as_array().unwrap().len(), 2);
+    assert_eq!(case.json(&["user", "list"]).as_array().unwrap().len(), 3);
     case.done(&["check"]);
 }
 
@@ -135,6 +142,8 @@ fn completions_man_page_and_routes_are_printed() {
     let folder = tempfile::tempdir().expect("a folder");
     print(&["man", "--dir", &folder.path().display().to_string()]);
     assert!(folder.path().join("millstream-user-create.1").exists());
+    let page = std::fs::read_to_string(folder.path().join("millstream-realm-create.1")).expect("a page");
+    assert!(page.contains(".SH EXAMPLES") && !page.contains(".SH EXTRA"), "{page}");
     let routes = print(&["routes"]);
     let line = routes
         .lines()
@@ -211,6 +220,22 @@ async fn log_filter_and_configuration_change_while_it_runs() {
     case.done(&["realm", "list"]);
     let _again = case.serve();
     case.done(&["reload"]);
+}
+
+#[tokio::test]
+async fn commands_for_a_server_without_a_socket_do_not_say_that_none_runs() {
+    let mut case = Case::new();
+    case.data = format!("{}{}", case.data, "x".repeat(120));
+    let server = case.serve();
+    for args in [&["reload"][..], &["log-level", "debug"], &["health"]] {
+        let (is_done, words) = case.run(args);
+        assert!(!is_done && words.contains("is too long for the socket of a server"), "{args:?}: {words}");
+        assert!(!words.contains("no server is running"), "{args:?}: {words}");
+    }
+    let (_, words) = case.run(&["reload"]);
+    assert!(words.contains("change its configuration and send it SIGHUP"), "{words}");
+    server.signal("HUP");
+    server.wait_for_log("configuration reloaded");
 }
 
 #[tokio::test]

@@ -267,6 +267,9 @@ async fn doctor_says_in_words_that_a_certificate_is_not_trusted() {
         "its certificate is not from an authority that this machine trusts; use one of a public authority";
     assert_eq!(text.matches(sentence).count(), 2, "{text}");
     assert!(!text.contains("UnknownIssuer"), "{text}");
+    // The configuration is that of another server.
+    let row = text.lines().find(|line| line.starts_with("TLS ")).expect("the row");
+    assert!(row.contains("warning") && row.contains("speaks HTTPS, but here [tls] is not set"), "{row}");
 }
 
 /// A renewal that fails half-way keeps no command from its work while the server goes on with the certificate before.

@@ -1,6 +1,6 @@
 //! Runs each action on the server and on the model, and compares what users can see.
 
-use super::events::{flag_names, is_expected, match_event, new_ids, parse, parse_flags};
+use super::events::{REBUILT, flag_names, is_expected, match_event, new_ids, parse, parse_flags};
 use super::rules::{self, Effects, Event};
 use super::state::{Channel, Message, PEOPLE, Place, Privacy, READ, State, Who, key};
 use super::steps::{Action, CHANNELS, Step};
@@ -154,6 +154,11 @@ impl Pair {
                 let (gone, must) = effects.must.drain(..).partition(|(_, event)| is_gone(event));
                 effects.must = must;
                 effects.may.extend::<Vec<_>>(gone);
+                for (_, event) in effects.must.iter_mut().chain(&mut effects.may) {
+                    if let Event::Update(target, _) = event {
+                        *target = REBUILT;
+                    }
+                }
             }
         }
     }

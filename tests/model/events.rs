@@ -13,10 +13,29 @@ pub fn new_ids(events: &[Value]) -> impl Iterator<Item = u64> {
         .filter_map(|event| event["message"]["id"].as_u64())
 }
 
+/// Instead of the target of an expected change: the queue was rebuilt, and its event has what its user can read now.
+pub const REBUILT: u64 = 0;
+
+/// Whether an event is an expected one.
+fn is_same(expected: &Event, found: &Event) -> bool {
+    match (expected, found) {
+        (Event::Update(REBUILT, ids), Event::Update(_, shown)) => ids.iter().any(|id| shown.contains(id)),
+        _ => expected == found,
+    }
+}
+
+impl Event {
+    /// A change of the messages that its recipient can read: about the target or, if that is none of them, about the first one.
+    pub fn update(target: u64, ids: Vec<u64>) -> Self {
+        let about = ids.iter().find(|id| **id == target).or(ids.first()).copied();
+        Self::Update(about.unwrap_or(target), ids)
+    }
+}
+
 pub fn is_expected(waiting: &VecDeque<(String, Effects)>, found: &Event) -> bool {
     waiting
         .iter()
-        .any(|(_, effects)| effects.must.iter().chain(&effects.may).any(|(_, event)| event == found))
+        .any(|(_, effects)| effects.must.iter().chain(&effects.may).any(|(_, event)| is_same(event, found)))
 }
 
 /// Finds the expected event that an event equals; all events required before it must have come. Required events are
@@ -51,7 +70,7 @@ pub fn match_event(
 }
 
 fn take(events: &mut Vec<(Who, Event)>, found: &Event) -> bool {
-    let at = events.iter().position(|(_, event)| event == found);
+    let at = events.iter().position(|(_, event)| is_same(event, found));
     at.map(|at| events.swap_remove(at)).is_some()
 }
 

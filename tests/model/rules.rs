@@ -227,7 +227,7 @@ fn emit_update(
     effects: &mut Effects,
     who: Who,
     target: u64,
-    ids: Vec<u64>,
+    mut ids: Vec<u64>,
     from: Option<(&Channel, bool)>,
 ) {
     let message = &state.messages[&target];
@@ -244,11 +244,11 @@ fn emit_update(
             was_in && old.privacy != Privacy::Protected
                 || sees_arrival && (could_read || role(who) != Role::Guest)
         }
-        (Place::Direct(_), Some(_)) => false,
-        (Place::Direct(_), None) => false,
+        (Place::Direct(_), _) => false,
     };
     let could_read = from.is_some_and(|(_, could_read)| could_read);
-    let event = (who, Event::Update(target, ids));
+    ids.retain(|id| state.reads(who, *id));
+    let event = (who, Event::update(target, ids));
     // Users who only starred a message without having received it, and guests with new access, need not get an event.
     let is_new_guest = role(who) == Role::Guest && from.is_some_and(|(_, could_read)| !could_read);
     let was_sent = message.rows.get(&who).is_some_and(|flags| flags & HISTORICAL == 0) && !is_new_guest;

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// The number of a user that has no files here.
 const OTHER: u32 = 12345;
@@ -39,12 +39,74 @@ fn run(args: &[&str], data: &Path) -> (bool, String) {
     (status.success(), text)
 }
 
-/// Runs a command as the other user; none if that user cannot start the program.
+/// Runs a command as the other user, which is refused; none if that user cannot start the program.
 fn run_as_other(args: &[&str], data: &Path) -> Option<String> {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
-    let output = command.args(args).arg("--data").arg(data).uid(OTHER).gid(OTHER).output().ok()?;
+    let output = output_of_other(args, data)?;
     assert!(!output.status.success(), "{args:?} is not refused");
     Some(String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// What a command of the other user says; none if that user cannot start the program.
+fn output_of_other(args: &[&str], data: &Path) -> Option<Output> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_millstream"));
+    command.args(args).arg("--data").arg(data).uid(OTHER).gid(OTHER).output().ok()
+}
+
+#[test]
+fn folder_that_its_own_user_cannot_write_is_named() {
+    if !is_root() {
+        return;
+    }
+    let (_folder, data) = place();
+    fs::create_dir(&data).expect("room");
+    chown(&data, Some(OTHER), Some(OTHER)).expect("root may");
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).expect("root may");
+    let Some(created) = output_of_other(&CREATE, &data) else { return };
+    assert!(created.status.success(), "{created:?}");
+    let shown = data.display();
+    for folder in [data.clone(), data.join("journal")] {
+        let mode = fs::metadata(&folder).expect("it exists").permissions();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o500)).expect("root may");
+        let remedy = format!("run `chmod 700 {}`", folder.display());
+        let text = run_as_other(&["serve", "--listen", "127.0.0.1:0"], &data).expect("it ran before");
+        assert!(text.contains(&remedy) && !text.contains("[blobs]"), "{text}");
+        let examined = output_of_other(&["doctor"], &data).expect("it ran before");
+        let said = String::from_utf8_lossy(&examined.stdout);
+        assert!(!examined.status.success() && said.contains(&remedy), "{said}");
+        assert!(!said.contains("run this as the server's user"), "{said}");
+        // A command that is the first to lock the folder makes a file in it.
+        if folder == data {
+            fs::remove_file(data.join("lock")).expect("it exists");
+            let text = run_as_other(&["user", "list"], &data).expect("it ran before");
+            assert!(text.contains("Permission denied") && text.contains(&remedy), "{text}");
+        }
+        fs::set_permissions(&folder, mode).expect("root may");
+    }
+    // Nor can its user enter it without any mode.
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o0)).expect("root may");
+    let closed = format!("{shown} belongs to this user, who may not enter it; run `chmod 700 {shown}`");
+    for args in [&["user", "list"][..], &["check"], &["doctor"]] {
+        let output = output_of_other(args, &data).expect("it ran before");
+        let said =
+            [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        assert!(!output.status.success() && said.contains(&closed), "{args:?}: {said}");
+        assert!(!said.contains("sudo") && !said.contains("run this as"), "{args:?}: {said}");
+    }
+    fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).expect("root may");
+    let (is_done, text) = run(&["doctor"], &data);
+    assert!(text.contains(&format!("{shown} belongs to user {OTHER}")), "{is_done}: {text}");
+}
+
+#[test]
+fn file_in_place_of_a_data_folder_is_named_as_one() {
+    let (folder, _) = place();
+    let file = folder.path().join("settings.toml");
+    fs::write(&file, "").expect("room");
+    for args in [&["serve", "--listen", "127.0.0.1:0"][..], &["user", "list"], &CREATE] {
+        let (is_done, text) = run(args, &file);
+        assert!(!is_done && !text.contains("chmod"), "{text}");
+        assert!(text.contains(&format!("{} is not a ", file.display())), "{text}");
+    }
 }
 
 /// The files of root in a folder.

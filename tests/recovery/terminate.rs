@@ -60,10 +60,17 @@ async fn graceful_shutdown_with_idle_connection() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data").display().to_string();
     // Far longer than `wait` waits, so that an idle connection that delayed the shutdown would fail the test.
-    let environment = [("MILLSTREAM_HTTP_STOP_SECS_MAX", "3600")];
+    let environment = [("MILLSTREAM_HTTP_STOP_SECS_MAX", "3600"), ("MILLSTREAM_LOG_FILTER", "info")];
     let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0", "--data", &data], &environment);
     // The client keeps its connection open.
     let _iago = server.user("iago").await;
     server.terminate();
+    let log = server.log.clone();
     assert!(server.wait().success());
+    let log = log.lock().expect("a log").clone();
+    assert!(log.contains("stopped"), "{log}");
+    // Lines of the library about its own threads.
+    for line in ["worker", "accept thread", "Actix"] {
+        assert!(!log.contains(line), "{line}: {log}");
+    }
 }

@@ -4,6 +4,7 @@ use crate::support::{TestServer, TestUser};
 use millstream::reference::document::{document, path as reference_path};
 use millstream::reference::operations::operations;
 use millstream::routes::table;
+use serde_json::Value;
 
 async fn fetch(person: &TestUser, path: &str) -> (u16, String, String) {
     let request = person.http.get(format!("{}{path}", person.url)).header("Accept", "text/html");
@@ -125,5 +126,39 @@ async fn names_of_the_pages_of_zulip_lead_to_pages_here() {
     for (path, link) in [("/about", "href=\"/api\""), ("/integrations/", "href=\"/api\"")] {
         let (_, _, page) = fetch(&t.anonymous(), path).await;
         assert!(page.contains(link), "{path}");
+    }
+}
+
+/// A page says what its path, its answer and its errors are about.
+#[tokio::test]
+async fn pages_say_what_members_and_parts_of_the_path_are() {
+    let t = TestServer::start().await;
+    let (_, _, page) = fetch(&t.anonymous(), "/api/send-message").await;
+    assert!(page.contains("new policy for the topic, where sending changed it"), "{page}");
+    let (_, _, page) = fetch(&t.anonymous(), "/api/update-message").await;
+    assert!(page.contains("The id of the message.") && page.contains("in the path; required"), "{page}");
+    // By id alone, where other operations of the path take an address, too.
+    let (_, _, page) = fetch(&t.anonymous(), "/api/deactivate-user").await;
+    assert!(page.contains("DELETE /api/v1/users/{user_id}<") && !page.contains("user_id_or_email"), "{page}");
+    let (_, _, page) = fetch(&t.anonymous(), "/api/get-user").await;
+    assert!(page.contains("GET /api/v1/users/{user_id_or_email}<"), "{page}");
+}
+
+/// The examples of errors are of the operation, and every one that its parameters can cause is there.
+#[test]
+fn errors_are_those_of_the_operation() {
+    use millstream::reference::recorded::answers;
+    let errors = answers()["errors"].clone();
+    for operation in operations() {
+        let rows = errors[operation.id].as_array().cloned().unwrap_or_default();
+        let has = |code: &str| rows.iter().any(|row| row["code"] == code);
+        let says_nothing = |row: &&Value| {
+            let text = row["msg"].as_str().unwrap_or_default();
+            text == "Malformed multipart body" || text.ends_with("is not valid UTF-8")
+        };
+        let generic: Vec<_> = rows.iter().filter(says_nothing).collect();
+        assert!(generic.is_empty(), "{}: {generic:?}", operation.id);
+        let has_aliases = operation.parameters.iter().any(|parameter| parameter.old_name.is_some());
+        assert_eq!(has("REQUEST_CONFUSING_VAR"), has_aliases, "{}: {rows:?}", operation.id);
     }
 }

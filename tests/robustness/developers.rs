@@ -60,7 +60,7 @@ async fn dev_server_refuses_unknown_host_names() {
 }
 
 /// Method, path and wrong parameters of a tool, and a part of the error.
-const WRONG: [(&str, &str, &str, &str); 17] = [
+const WRONG: [(&str, &str, &str, &str); 21] = [
     ("POST", "/dev/clock", "", "advance_secs"),
     ("POST", "/dev/clock", "time=soon", "time"),
     ("POST", "/dev/clock", "time=99999999999999999999", "time"),
@@ -74,10 +74,14 @@ const WRONG: [(&str, &str, &str, &str); 17] = [
     ("POST", "/dev/faults", "path=*&kind=error&code=NO_SUCH", "code"),
     ("POST", "/dev/faults", "path=*&kind=delay&delay_ms=86400001", "delay_ms"),
     ("POST", "/dev/faults", "path=*&kind=delay&delay_ms=1&seconds=86401", "seconds"),
-    ("DELETE", "/dev/faults", "id=x", "id"),
+    ("DELETE", "/dev/faults", "id=x", "Invalid id: must be a whole number, the id of a fault"),
     ("POST", "/dev/realms", "subdomain=No Name", "ubdomain"),
     ("POST", "/dev/realms", "seed=users = 7", "Invalid seed: "),
-    ("GET", "/dev/requests", "after=-1", "after"),
+    ("GET", "/dev/requests", "after=-1", "Invalid after: must be a whole number, the id of a call"),
+    ("GET", "/dev/clock", "sub_domain=x", "no parameter 'sub_domain'"),
+    ("POST", "/dev/reset", "sub_domain=x", "no parameter 'sub_domain'"),
+    ("DELETE", "/dev/requests", "after=7", "no parameter 'after'"),
+    ("POST", "/dev/queues/expire", "sub_domain=x", "no parameter 'sub_domain'"),
 ];
 
 #[tokio::test]

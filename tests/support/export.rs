@@ -4,6 +4,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// A picture.
@@ -251,4 +252,10 @@ pub fn pack(export: &Path, more: impl FnOnce(&mut tar::Builder<GzEncoder<Vec<u8>
     archive.append_dir_all("zulip-export", export).expect("it is packed");
     more(&mut archive);
     archive.into_inner().and_then(GzEncoder::finish).expect("it is packed")
+}
+
+/// Bytes compressed with gzip.
+pub fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("it is compressed")
 }

@@ -171,6 +171,13 @@ fn hostile_and_damaged_archives_are_refused() {
     fs::write(place.archive(), &whole[..whole.len() / 2]).expect("room");
     let (done, said) = place.run(&["install", &path]);
     assert!(!done && said.contains("download it again and compare its checksum"), "{said}");
+    fs::write(place.archive(), "this is\nnot a tar\n".repeat(200)).expect("room");
+    let (done, said) = place.run(&["install", &path]);
+    assert!(
+        !done
+            && said.contains("cannot be read as an archive (it is not a .tar.gz archive); download it again"),
+        "{said}"
+    );
     let (done, said) = place.run(&["install", "/nowhere/zulip.tar.gz"]);
     assert!(!done && said.contains("/nowhere/zulip.tar.gz does not exist; download"), "{said}");
     assert!(!place.web_app().join("current").exists());

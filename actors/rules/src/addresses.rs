@@ -1,14 +1,13 @@
 //! Which e-mail addresses an organization accepts (docs/api/organization.md#domains). The form of an address is checked
 //! in `address_list`.
 
+use crate::disposable_domains;
 pub use crate::error::AddressRefusal;
 use crate::error::{OrganizationError, RuleError};
 use crate::new_ids::id_after;
 use crate::permissions::roles::check_owner;
 use crate::settings::realm_bool;
 use model::{Directory, DomainOp, RealmDomain, User};
-use std::collections::HashSet;
-use std::sync::LazyLock;
 
 /// Longest name of a domain, in bytes (RFC 1035).
 const DOMAIN_BYTES_MAX: usize = 255;
@@ -51,15 +50,11 @@ fn contains(domain: &RealmDomain, host: &str) -> bool {
     below == Some("") || (domain.allows_subdomains && below.is_some_and(|below| below.ends_with('.')))
 }
 
-/// The domains of disposable addresses, in ASCII. The library's own check compares an address with each of them.
-static DISPOSABLE_DOMAINS: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| mailchecker::blacklist().into_iter().collect());
-
 /// Whether a host is, or is below, a provider of disposable addresses.
 fn is_disposable(host: &str) -> bool {
     let Ok(url::Host::Domain(host)) = url::Host::parse(host) else { return false };
     let mut suffixes = std::iter::successors(Some(host.as_str()), |host| Some(host.split_once('.')?.1));
-    suffixes.any(|suffix| DISPOSABLE_DOMAINS.contains(suffix))
+    suffixes.any(disposable_domains::is_listed)
 }
 
 /// Parses the name of a domain, to lower case and without surrounding white space: `DomainInvalid`.

@@ -4,7 +4,7 @@
 /// Maximum stored length of a name, in characters.
 const CLIENT_NAME_LENGTH_MAX: usize = 30;
 /// The name of a client that sends none.
-const CLIENT_UNSPECIFIED: &str = "Unspecified";
+pub const CLIENT_UNSPECIFIED: &str = "Unspecified";
 
 /// Interactive clients: what their users send is marked as read.
 const READING_CLIENTS: [&str; 11] = [

@@ -15,7 +15,7 @@ mod tests;
 
 use engine::Engine;
 use known::{Formula, KnownFormulas};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Steps for the formulas of one message, in units of ten thousand of the engine: about a tenth of a second in all, and
 /// two units for a formula of usual size.
@@ -86,6 +86,18 @@ impl FormulaBudget {
         self.html_bytes -= html.len();
         Some(String::from(&*html))
     }
+}
+
+/// Makes a formula known with the HTML and the steps that the engine would give: for texts of the program itself, which
+/// then do not start it.
+pub fn make_known(tex: &str, display: Display, html: &str, steps: u32) {
+    lock(&KNOWN).add(tex, display == Display::Block, Formula { html: Some(html.into()), steps });
+}
+
+/// The HTML of a formula by the engine, also if it is known, and the steps it took; `None` if it has an error.
+pub fn render_with_engine(tex: &str, display: Display) -> Option<(Arc<str>, u32)> {
+    let Formula { html, steps } = render_anew(tex, display == Display::Block, MESSAGE_STEPS_MAX)?;
+    Some((html?, steps))
 }
 
 /// Renders a formula with the engine, within a number of steps; `None` without memory for the engine.

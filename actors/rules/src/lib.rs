@@ -17,6 +17,7 @@ pub mod colors;
 pub mod content;
 pub mod custom_emoji;
 pub mod default_groups;
+mod disposable_domains;
 pub mod drafts;
 pub mod emoji;
 pub mod error;

@@ -1,12 +1,14 @@
 //! Recipients of events about messages that were sent before, and about users (docs/api/events.md#event-rules).
 
+use model::fact::MessageRanges;
 use model::{
     Audience, Channel, ChannelId, ConversationId, Directory, EventKind, Message, MessageId, Subscription,
     User, UserId,
 };
-use roaring::RoaringBitmap;
+use roaring::{MultiOps, RoaringBitmap};
 use rules::permissions::channel::{History, history_of};
 use rules::permissions::users::sees_user;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use storage::View;
@@ -249,9 +251,11 @@ pub fn lost_access(
     let mut lost: BTreeMap<Vec<MessageId>, Vec<UserId>> = BTreeMap::new();
     let Some(record) = after.channel(channel) else { return lost };
     let places = if is_replay { split_by_channel(view, ids) } else { Vec::new() };
-    let deleted = ids - &view.messages.all;
     // What the request itself deleted has an event of its own. What was deleted later has one for those who could read it then.
-    let moved = if is_replay { ids.clone() } else { ids - &deleted };
+    let (moved, deleted) = match is_replay {
+        true => (ids.clone(), ids - &view.messages.all),
+        false => (ids & &view.messages.all, RoaringBitmap::new()),
+    };
     let all: Vec<MessageId> = moved.iter().map(MessageId).collect();
     let mut shut_out = Vec::new();
     for holder in holders {
@@ -282,7 +286,7 @@ pub fn lost_access(
 }
 
 /// Of messages that were moved to a channel, those that a user can read where they are now, and the deleted ones if the user
-/// can read the channel.
+/// reads the channel: a deletion is announced to those who do.
 fn readable_now(
     view: &View,
     user: UserId,
@@ -291,21 +295,17 @@ fn readable_now(
     deleted: &RoaringBitmap,
 ) -> RoaringBitmap {
     let Some(user) = view.directory.user(user) else { return RoaringBitmap::new() };
-    let history = |channel: ChannelId| history_of(&view.directory, user, view.directory.channel(channel)?);
-    let mut found = RoaringBitmap::new();
-    for (place, ids) in places {
-        match history(*place) {
-            Some(History::Whole) => found |= ids,
-            Some(History::Delivered(_)) if view.directory.is_subscribed(*place, user.id) => {
-                found |= view.accessible_in_channel(user.id, *place, ids);
-            }
-            Some(History::Delivered(_)) | None => {}
-        }
-    }
-    if history(channel).is_some() {
+    let mut found = readable_in_any(view, user, places).into_owned();
+    if reads_channel(view, user, channel) {
         found |= deleted;
     }
     found
+}
+
+/// Whether a user reads what is sent to a channel.
+pub fn reads_channel(view: &View, user: &User, channel: ChannelId) -> bool {
+    let conversation = ConversationId::Channel(channel);
+    rules::permissions::message::can_read(&view.directory, user, conversation, || true)
 }
 
 /// Whether a user can read a message that is in `conversation`.
@@ -320,23 +320,57 @@ pub fn can_read(
     rules::permissions::message::can_read(directory, user, conversation, received)
 }
 
+/// The ids in ranges, as a set.
+pub fn ids_of(messages: &MessageRanges) -> RoaringBitmap {
+    let mut ids = RoaringBitmap::new();
+    for (first, last) in &messages.0 {
+        ids.insert_range(first.0..=last.0);
+    }
+    ids
+}
+
 /// The channels that some messages are in now, each with those of them that are there.
 pub fn split_by_channel(view: &View, ids: &RoaringBitmap) -> Vec<(ChannelId, RoaringBitmap)> {
     let parts = view.messages.channels.iter().map(|(channel, messages)| (*channel, &messages.ids & ids));
     parts.filter(|(_, part)| !part.is_empty()).collect()
 }
 
-/// Whether a user can read any of some messages of a channel.
-pub fn can_read_any(view: &View, user: &User, channel: ChannelId, ids: &RoaringBitmap) -> bool {
-    let Some(record) = view.directory.channel(channel) else { return false };
-    match history_of(&view.directory, user, record) {
-        None => false,
-        Some(History::Whole) => true,
-        Some(History::Delivered(_)) => {
-            view.directory.is_subscribed(channel, user.id)
-                && !view.accessible_in_channel(user.id, channel, ids).is_empty()
+/// Those of some messages of a channel that a user can read. Borrowed if they are all of them.
+pub fn readable_in<'i>(
+    view: &View,
+    user: &User,
+    channel: ChannelId,
+    ids: &'i RoaringBitmap,
+) -> Cow<'i, RoaringBitmap> {
+    let record = view.directory.channel(channel);
+    match record.and_then(|record| history_of(&view.directory, user, record)) {
+        Some(History::Whole) => Cow::Borrowed(ids),
+        Some(History::Delivered(_)) if view.directory.is_subscribed(channel, user.id) => {
+            Cow::Owned(view.accessible_in_channel(user.id, channel, ids))
+        }
+        Some(History::Delivered(_)) | None => Cow::Owned(RoaringBitmap::new()),
+    }
+}
+
+/// Those of the messages of some channels that a user can read. Borrowed if they are all of them in one channel.
+pub fn readable_in_any<'i>(
+    view: &View,
+    user: &User,
+    places: &'i [(ChannelId, RoaringBitmap)],
+) -> Cow<'i, RoaringBitmap> {
+    match places {
+        [(channel, ids)] => readable_in(view, user, *channel, ids),
+        places => {
+            let parts = places.iter().map(|(channel, ids)| readable_in(view, user, *channel, ids));
+            let parts: Vec<_> = parts.collect();
+            Cow::Owned(parts.iter().map(|part| &**part).union())
         }
     }
+}
+
+/// Whether a user can read any of some messages of a channel.
+pub fn can_read_any(view: &View, user: &User, channel: ChannelId, ids: &RoaringBitmap) -> bool {
+    !readable_in(view, user, channel, ids).is_empty()
 }
 
 /// Whether a message exists and a user can read it where it is now.

@@ -39,7 +39,10 @@ pub(super) fn active_set(id: UserId, is_active: bool, out: &mut Announcements<'_
         subscribed(id, is_active, out);
     }
     out.to(viewers.iter().copied(), EventBody::UserChanged { user: id, change });
-    personal::status_shown(is, viewers.clone(), out);
+    match is_active {
+        true => personal::status_shown(is, viewers.clone(), out),
+        false => personal::status_removed(was, viewers.clone(), out),
+    }
     if is.is_bot() {
         bots::changed(was, is, out);
     }

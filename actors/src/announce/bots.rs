@@ -105,16 +105,26 @@ pub(super) fn changed(was: &User, is: &Arc<User>, out: &mut Announcements<'_>) {
     for change in differences(was, is) {
         out.to(staying.iter().copied(), EventBody::BotChanged { bot: is.id, change });
     }
-    let owner = staying.into_iter().filter(|user| is.owner() == Some(*user));
-    for owner in owner {
-        if was.api_key_rotation != is.api_key_rotation {
-            let change = BotChange::ApiKey(is.api_key_rotation);
-            out.to([owner], EventBody::BotChanged { bot: is.id, change });
-        }
-        // An administrator who becomes the owner receives the token.
-        if was.owner() != is.owner() && config.service.is_some() {
-            out.to([owner], service_event(is.id, &config, true));
-        }
+    let is_among = |owner: &UserId| staying.contains(owner);
+    if let Some(owner) = is.owner().filter(is_among)
+        && was.api_key_rotation != is.api_key_rotation
+    {
+        let change = BotChange::ApiKey(is.api_key_rotation);
+        out.to([owner], EventBody::BotChanged { bot: is.id, change });
+    }
+    if was.owner() == is.owner() {
+        return;
+    }
+    // An administrator who is no longer the owner keeps the bot without its secrets, one who becomes the owner receives the token.
+    if let Some(former) = was.owner().filter(is_among) {
+        out.to([former], EventBody::BotChanged { bot: is.id, change: BotChange::ApiKeyHidden });
+    }
+    if config.service.is_some() {
+        let of_owner = |owner: Option<UserId>| owner.filter(is_among).into_iter().collect::<Vec<_>>();
+        out.each([
+            (of_owner(was.owner()), service_event(is.id, &config, false)),
+            (of_owner(is.owner()), service_event(is.id, &config, true)),
+        ]);
     }
 }
 

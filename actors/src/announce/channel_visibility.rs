@@ -61,7 +61,7 @@ pub(super) fn users_changed(
             };
             for user in users.iter().filter(|user| !context.unsubscribes(**user, is.id)) {
                 let diff = context.visibility_diff(*user, Some(was), Some(is));
-                if diff.saw == diff.sees || out.seen.insert((*user, is.id)) {
+                if is_announced(diff) && out.seen.insert((*user, is.id)) {
                     changes.push((*user, is, diff));
                 }
             }
@@ -70,14 +70,20 @@ pub(super) fn users_changed(
     }
 }
 
-/// Lost channels first, then gained ones with the user's own subscription, then subscribers.
+fn is_announced(diff: VisibilityDiff) -> bool {
+    diff.is_lost() || diff.is_gained() || diff.is_renewed
+}
+
+/// Lost channels first, then gained ones with the user's own subscription, then subscribers. A channel whose subscribers the user
+/// sees from now on, or no longer, is lost and gained: clients get a new list of subscribers and count them anew, whatever they
+/// knew before and did not learn meanwhile.
 pub(super) fn emit(clients: Clients, changes: &[Change<'_>], out: &mut Announcements<'_>) {
     let context = out.context;
     let (before, after) = (context.before(), context.after);
     let is_new_peer = |(user, channel, diff): &Change<'_>| {
         diff.gains_subscribers && !after.is_subscribed(channel.id, *user)
     };
-    let lost = || changes.iter().filter(|(_, _, diff)| diff.is_lost());
+    let lost = || changes.iter().filter(|(_, _, diff)| diff.is_lost() || diff.is_renewed);
     let unsubscribed = by_channels(
         lost()
             .filter(|(user, channel, _)| before.is_subscribed(channel.id, *user))
@@ -90,7 +96,7 @@ pub(super) fn emit(clients: Clients, changes: &[Change<'_>], out: &mut Announcem
         clients,
         lost.into_iter().map(|(channels, users)| (users, EventBody::ChannelsLost(channels))),
     );
-    let gained = changes.iter().filter(|(_, _, diff)| diff.is_gained());
+    let gained = changes.iter().filter(|(_, _, diff)| diff.is_gained() || diff.is_renewed);
     let created = by_channels(gained.clone().map(|change| (change.0, (change.1.id, is_new_peer(change)))));
     out.each_for(
         clients,

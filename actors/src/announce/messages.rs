@@ -3,13 +3,14 @@
 use super::access;
 use super::context::{Announcements, EventContext};
 use super::pre_images::conversation_of;
+use super::readable_parts::{MovedTo, ReadablePart, ReadableParts};
 use model::event::{
     ChangedContent, ChannelChange, Clients, MessageChange, MessageContext, MovedMessages, UnreadDetail,
 };
 use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement};
 use model::{
-    Audience, ChannelId, ConversationId, EventBody, Flag, FlagOp, Flags, Message, MessageFact, MessageId,
-    Place, Reaction, Submessage, User, UserId,
+    Audience, ChannelId, ConversationId, Directory, EventBody, Flag, FlagOp, Flags, Message, MessageFact,
+    MessageId, Place, Reaction, Submessage, User, UserId,
 };
 use roaring::RoaringBitmap;
 use rules::permissions::channel::sees_channel;
@@ -69,19 +70,26 @@ fn updated(update: &MessageUpdate, out: &mut Announcements<'_>) {
         lost_by_move(movement, out);
     }
     let recipients = recipients(out, update, origin);
-    let mut change = change(out, update, origin);
+    let change = change(out, update, origin);
     if change.content.is_none() && change.movement.is_none() {
         return;
     }
     let first = out.next;
-    if !recipients.of_all.is_empty() {
-        let change = EventBody::MessageChanged(Box::new(change.clone()));
-        out.push(first, Clients::All, change, Audience::Flagged(recipients.of_all.into()));
-    }
-    if !recipients.of_move.is_empty() {
-        change.content = None;
-        let change = EventBody::MessageChanged(Box::new(change));
-        out.push(first, Clients::All, change, Audience::Flagged(recipients.of_move.into()));
+    for (part, users) in recipients.into_parts() {
+        let messages = match (part.messages, &update.movement) {
+            (Some(ids), _) => ids.iter().map(MessageId).collect(),
+            (None, Some(movement)) => movement.messages.iter().collect(),
+            (None, None) => vec![update.target],
+        };
+        let mut change = MessageChange { target: part.target, messages, ..change.clone() };
+        if part.target != update.target {
+            change.content = None;
+        }
+        if !part.names_origin {
+            change.channel_name = None;
+        }
+        let body = EventBody::MessageChanged(Box::new(change));
+        out.push(first, Clients::All, body, Audience::Flagged(users.into()));
     }
     if let Some(movement) = &update.movement
         && let Some(arrival) = &movement.new_channel
@@ -95,7 +103,7 @@ fn lost_by_move(movement: &Movement, out: &mut Announcements<'_>) {
     let context = out.context;
     let Some(arrival) = &movement.new_channel else { return };
     let holders = context.before.holders.get(&out.position).map(Vec::as_slice).unwrap_or_default();
-    let ids: RoaringBitmap = movement.messages.iter().map(|id| id.0).collect();
+    let ids = access::ids_of(&movement.messages);
     let lost = access::lost_access(
         context.view,
         context.after,
@@ -110,48 +118,68 @@ fn lost_by_move(movement: &Movement, out: &mut Announcements<'_>) {
     );
 }
 
-/// The recipients of a change, each with the current flags of the target. The lists are disjoint.
-#[derive(Default)]
-struct Recipients {
-    of_all: Vec<(UserId, Flags)>,
-    /// Only of the move: users who cannot read the target, but have other moved messages.
-    of_move: Vec<(UserId, Flags)>,
-}
-
-fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: ConversationId) -> Recipients {
+/// The recipients of a change by what they can read of it, each with their current flags of the target.
+fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: ConversationId) -> ReadableParts {
     let (context, view, target) = (out.context, out.context.view, update.target);
+    let is_replay = context.before.is_replay;
     let sent_to = match (&update.movement, origin) {
         (Some(Movement { new_channel: Some(arrival), .. }), _) => ConversationId::Channel(arrival.channel),
         (_, origin) => origin,
     };
-    let (mut place, mut others) = (Some(sent_to), Vec::new());
-    if let (ConversationId::Channel(channel), Some(movement)) = (sent_to, &update.movement) {
-        let moved: RoaringBitmap = movement.messages.iter().map(|id| id.0).collect();
-        others = match context.before.is_replay {
-            true => access::split_by_channel(view, &moved),
-            false => vec![(channel, moved)],
-        };
-    }
-    // In a replay other moves and deletions may have followed: access is decided by the current places.
-    if let (ConversationId::Channel(channel), true) = (sent_to, context.before.is_replay) {
-        place = access::channel_of(view, target, channel).map(ConversationId::Channel);
-    }
+    let moved = match (sent_to, &update.movement) {
+        (ConversationId::Channel(channel), Some(movement)) => {
+            Some(MovedTo::of(view, channel, access::ids_of(&movement.messages), is_replay))
+        }
+        (ConversationId::Channel(_), None) | (ConversationId::Direct(_), _) => None,
+    };
+    let place = match sent_to {
+        // Other moves may have followed: access is decided by the current place.
+        ConversationId::Channel(channel) if is_replay => {
+            access::channel_of(view, target, channel).map(ConversationId::Channel)
+        }
+        ConversationId::Channel(_) | ConversationId::Direct(_) => Some(sent_to),
+    };
     // The request may have deleted the target itself, an obsolete notice: access stays as it was.
-    let is_undone = !context.before.is_replay && !view.messages.all.contains(target.0);
-    let mut recipients = Recipients::default();
+    let is_undone = !is_replay && !view.messages.all.contains(target.0);
+    let mut recipients = ReadableParts::new(target);
     for id in affected(out, update, origin) {
         let Some(user) = view.directory.user(id) else { continue };
         let reads = |place| match is_undone {
             true => rules::permissions::message::can_read(&view.directory, user, place, || true),
             false => access::can_read(view, &view.directory, user, place, target),
         };
-        if place.is_some_and(reads) {
-            recipients.of_all.push((id, flags_of(view, id, target)));
-        } else if others.iter().any(|(channel, ids)| access::can_read_any(view, user, *channel, ids)) {
-            recipients.of_move.push((id, flags_of(view, id, target)));
+        let target = place.is_some_and(reads).then_some(target);
+        let readable = match &moved {
+            Some(moved) => moved.readable(view, user, target),
+            None => target.map(|target| (target, None)),
+        };
+        if let Some((target, messages)) = readable {
+            let names_origin = may_name_origin(context, update, origin, user);
+            let flags = flags_of(view, id, target);
+            recipients.add(ReadablePart { target, messages, names_origin }, (id, flags));
         }
     }
     recipients
+}
+
+/// Whether a recipient of a change may know the name of the channel where the messages were. A move gives messages of a private
+/// channel to users who do not see it, in a replay a later one, too.
+fn may_name_origin(
+    context: &EventContext<'_>,
+    update: &MessageUpdate,
+    origin: ConversationId,
+    user: &User,
+) -> bool {
+    let is_replay = context.before.is_replay;
+    let has_left = update.movement.as_ref().is_some_and(|movement| movement.new_channel.is_some());
+    let channel = match origin {
+        ConversationId::Channel(channel) if has_left || is_replay => channel,
+        ConversationId::Channel(_) | ConversationId::Direct(_) => return true,
+    };
+    let sees = |directory: &Directory| {
+        directory.channel(channel).is_some_and(|channel| sees_channel(directory, user, channel))
+    };
+    sees(context.after) && (!is_replay || sees(&context.view.directory))
 }
 
 /// Candidates for `recipients`, sorted.
@@ -214,22 +242,20 @@ fn flags_of(view: &View, user: UserId, id: MessageId) -> Flags {
     flags.with_if(Flag::ChannelWildcardMentioned, view.messages.channel_wildcard.contains(id.0))
 }
 
+/// What changed, without the messages, which differ between recipients.
 fn change(out: &Announcements<'_>, update: &MessageUpdate, origin: ConversationId) -> MessageChange {
     let context = out.context;
     let channel = match origin {
-        ConversationId::Channel(id) => context.after.channel(id).map(|record| (id, record.name.clone())),
+        ConversationId::Channel(id) => context.after.channel(id),
         ConversationId::Direct(_) => None,
     };
+    let (channel, channel_name) = channel.map(|record| (record.id, record.name.clone())).unzip();
     let movement = update.movement.as_ref().map(|movement| MovedMessages {
         mode: movement.mode,
         topic: movement.topic.clone(),
         new_channel: movement.new_channel.as_ref().map(|arrival| arrival.channel),
         new_topic: movement.new_topic.as_ref().map(|new| (new.name.clone(), new.links.clone())),
     });
-    let messages = match &update.movement {
-        Some(movement) => movement.messages.iter().collect(),
-        None => vec![update.target],
-    };
     // In a replay the message may be deleted by now, and its text with it.
     let before = context.before.texts.get(&out.position);
     let content = update.edited.as_deref().zip(before).map(|(edited, before)| ChangedContent {
@@ -240,7 +266,7 @@ fn change(out: &Announcements<'_>, update: &MessageUpdate, origin: ConversationI
         is_me: edited.traits.is_me,
     });
     let MessageUpdate { target, by, at, .. } = *update;
-    MessageChange { by, at, target, messages, channel, movement, content }
+    MessageChange { by, at, target, messages: Vec::new(), channel, channel_name, movement, content }
 }
 
 /// Messages were deleted: users who had some of them receive exactly those, and the requester receives all, even without
@@ -331,11 +357,7 @@ fn submessage(
 
 /// Flags of the user's own messages, without those that were deleted meanwhile.
 fn flagged(user: UserId, (flag, op): (Flag, FlagOp), messages: &MessageRanges, out: &mut Announcements<'_>) {
-    let mut here = RoaringBitmap::new();
-    for (first, last) in &messages.0 {
-        here.insert_range(first.0..=last.0);
-    }
-    here &= &out.context.view.messages.all;
+    let here = access::ids_of(messages) & &out.context.view.messages.all;
     if here.is_empty() {
         return;
     }

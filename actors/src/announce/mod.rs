@@ -16,13 +16,14 @@ mod personal;
 mod pictures;
 mod pre_images;
 mod push;
+mod readable_parts;
 mod realm;
 mod replay;
 mod subscriptions;
 mod user_visibility;
 
 pub use access::can_read_now;
-pub(crate) use access::{Listeners, Listening, can_read_any, viewers_of};
+pub(crate) use access::{Listeners, Listening, can_read_any, readable_in, viewers_of};
 pub(crate) use accounts::activity_events_max;
 pub(crate) use bots::manages_bot;
 pub(crate) use context::EventContext;

@@ -75,6 +75,19 @@ pub(super) fn status_shown(about: &User, viewers: Vec<UserId>, out: &mut Announc
     }
 }
 
+/// A user was deactivated: the status that clients have of the user, if there is one, is removed. `was` is the record before.
+pub(super) fn status_removed(was: &User, viewers: Vec<UserId>, out: &mut Announcements<'_>) {
+    let status = out.context.before().status(was.id);
+    let change = StatusChange {
+        away: (!user_bool(was, "presence_enabled")).then_some(false),
+        text: status.filter(|status| !status.text.is_empty()).map(|_| String::new()),
+        emoji: status.filter(|status| status.emoji.is_some()).map(|_| None),
+    };
+    if !was.is_bot() && change != StatusChange::default() {
+        out.to(viewers, EventBody::UserStatus { user: was.id, change });
+    }
+}
+
 /// Older clients show a hidden presence as `away`.
 pub(super) fn presence_setting_changed(was: &User, is: &User, out: &mut Announcements<'_>) {
     let shows = user_bool(is, "presence_enabled");

@@ -85,7 +85,7 @@ impl PreImages {
             let Fact::Message(fact) = fact else { continue };
             match fact {
                 MessageFact::Deleted { from, messages, by } => {
-                    let ids = messages.iter().map(|id| id.0).collect();
+                    let ids = access::ids_of(messages);
                     let conversation = match from {
                         DeletedFrom::Topic { channel, .. } => ConversationId::Channel(*channel),
                         DeletedFrom::Direct(recipient) => ConversationId::Direct(*recipient),
@@ -123,12 +123,13 @@ impl PreImages {
     ) {
         let among = (listening, self.is_replay);
         let Some(conversation) = conversation_of(view, update) else { return };
-        let mut changed = RoaringBitmap::from_iter([update.target.0]);
-        changed.extend(update.movement.iter().flat_map(|movement| movement.messages.iter()).map(|id| id.0));
+        let changed = match &update.movement {
+            Some(movement) => access::ids_of(&movement.messages),
+            None => RoaringBitmap::from_iter([update.target.0]),
+        };
         self.readers.insert(position, access::receivers(view, directory, conversation, &changed, among));
-        if let Some(movement) = move_to_channel(update) {
-            let ids = movement.messages.iter().map(|id| id.0).collect();
-            self.holders.insert(position, access::holders(view, directory, conversation, &ids, among));
+        if move_to_channel(update).is_some() {
+            self.holders.insert(position, access::holders(view, directory, conversation, &changed, among));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The events of each family of facts, and their recipients: exactly these.
 
+mod moves;
+
 use super::*;
 use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, START, VERONA};
 use model::event::{ChannelChange, GroupChange, SubscriptionChange, UserChange};
@@ -287,6 +289,29 @@ fn promoted_user_gains_private_channels_and_their_subscribers() {
     let role = EventBody::UserChanged { user: HAMLET, change: UserChange::Role(Role::Administrator) };
     let (_, to) = events.iter().find(|(body, _)| *body == role).expect("the new role");
     assert_eq!(to[..], [IAGO, HAMLET, POLONIUS]);
+}
+
+#[test]
+fn channel_is_renewed_for_users_who_gain_or_lose_sight_of_its_subscribers() {
+    let mut view = fixture::view();
+    let fact = channel(&view, CORE, |record| record.permissions.subscribe = GroupSetting::only(HAMLET));
+    assert_eq!(kinds(&announced_to(&mut view, vec![fact]))[0], ("created", &[HAMLET][..]));
+    let renewed = [("lost", &[HAMLET][..]), ("created", &[HAMLET])];
+    for (role, expected) in [
+        (Role::Administrator, [&renewed[..], &[("peer added", &[HAMLET])]].concat()),
+        (Role::Member, renewed.to_vec()),
+    ] {
+        let mut hamlet = User::clone(view.directory.user(HAMLET).unwrap());
+        hamlet.role = role;
+        let mut facts = vec![Fact::User(UserFact::Changed(Box::new(hamlet)))];
+        facts.extend(record_user_visibility(&view.directory, &facts));
+        let mut events = announced_to(&mut view, facts);
+        events.retain(|(body, _)| matches!(body.kind(), EventKind::Channel | EventKind::Subscription));
+        assert_eq!(kinds(&events), expected, "{role:?}");
+        let EventBody::ChannelsCreated(created) = &events[1].0 else { panic!("{events:?}") };
+        let is_counted_with_peers = role == Role::Administrator;
+        assert_eq!(created[0].subscriber_count, if is_counted_with_peers { 0 } else { 1 });
+    }
 }
 
 #[test]

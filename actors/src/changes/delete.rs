@@ -1,8 +1,8 @@
 //! Deleting a message, and a topic in batches (docs/api/messages.md#delete-a-message,
 //! docs/api/messages.md#delete-a-topic).
 
-use super::movement::accessible;
 use super::{ChangeCommand, ConversationKey, Decision, DecisionContext, MessageCommand, Target};
+use crate::announce::readable_in;
 use crate::error::DomainError;
 use crate::uploads::releases;
 use model::fact::{DeletedFrom, MessageRanges};
@@ -88,7 +88,7 @@ impl ChangeCommand for DeleteTopicBatch {
         let key = TopicKey::new(topic);
         let done = Decision::Decided(TopicDeletion { deleted: 0, is_complete: true }, Vec::new());
         let Some(messages) = view.messages.topic(channel, &key) else { return Ok(done) };
-        let visible = accessible(view, user.id, channel, readable.history(), &messages.ids);
+        let visible = readable_in(view, user, channel, &messages.ids);
         if visible.is_empty() {
             return Ok(done);
         }

@@ -2,6 +2,7 @@
 //! of the topic (docs/api/messages.md#edit-or-move-messages).
 
 use super::{DecisionContext, Target};
+use crate::announce::{can_read_any, readable_in};
 use crate::error::DomainError;
 use model::fact::{ArrivalFact, Delivery, MessageRanges, Movement, NewTopic};
 use model::{
@@ -9,7 +10,7 @@ use model::{
     User, UserId, VisibilityPolicy,
 };
 use roaring::RoaringBitmap;
-use rules::permissions::channel::{History, history_of, sees_content};
+use rules::permissions::channel::sees_content;
 use rules::permissions::channel_visibility::loses_by_move;
 use rules::permissions::edit::MovePlan;
 use rules::visibility::{MovedFor, Participation, has_room_for_policy, move_policies, policy_of_starter};
@@ -80,34 +81,9 @@ fn messages_of(view: &View, channel: ChannelId, topic: &str) -> RoaringBitmap {
 
 /// Messages of a topic that a user can read.
 fn visible_in_topic(view: &View, user: &User, channel: &Channel, topic: &str) -> RoaringBitmap {
-    let Some(history) = history_of(&view.directory, user, channel) else { return RoaringBitmap::new() };
-    let Some(found) = view.messages.topic(channel.id, &TopicKey::new(topic)) else {
-        return RoaringBitmap::new();
-    };
-    accessible(view, user.id, channel.id, history, &found.ids)
-}
-
-/// The messages in `ids` that a user with this history of the channel can read.
-pub(super) fn accessible(
-    view: &View,
-    user: UserId,
-    channel: ChannelId,
-    history: History<'_>,
-    ids: &RoaringBitmap,
-) -> RoaringBitmap {
-    match history {
-        History::Whole => ids.clone(),
-        History::Delivered(_) if !view.directory.is_subscribed(channel, user) => RoaringBitmap::new(),
-        History::Delivered(_) => view.accessible_in_channel(user, channel, ids),
-    }
-}
-
-/// Whether a user can read one of the messages in `ids`, which are of the channel.
-fn can_read_any(view: &View, user: &User, channel: &Channel, ids: &RoaringBitmap) -> bool {
-    match history_of(&view.directory, user, channel) {
-        None => false,
-        Some(History::Whole) => true,
-        Some(history) => !accessible(view, user.id, channel.id, history, ids).is_empty(),
+    match view.messages.topic(channel.id, &TopicKey::new(topic)) {
+        Some(found) => readable_in(view, user, channel.id, &found.ids).into_owned(),
+        None => RoaringBitmap::new(),
     }
 }
 
@@ -207,7 +183,7 @@ impl Relocation {
         }
         let (origin, destination) = (&plan.origin, &plan.destination);
         let moved_for = |user: UserId| match directory.user(user) {
-            Some(user) if !can_read_any(view, user, origin, &self.moved) => MovedFor::Unseen,
+            Some(user) if !can_read_any(view, user, origin.id, &self.moved) => MovedFor::Unseen,
             Some(user) if loses_by_move(directory, user, origin, destination) => MovedFor::Lost,
             Some(_) => MovedFor::Kept,
             None => MovedFor::Unseen,

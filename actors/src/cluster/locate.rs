@@ -77,6 +77,11 @@ impl Cluster {
         guard.map_or(Located::Moving, Located::Here)
     }
 
+    /// Whether the cluster has an organization with a subdomain, on whichever node.
+    pub fn knows(&self, subdomain: &str) -> bool {
+        self.table().organization(subdomain).is_some()
+    }
+
     /// Reads the tables again soon.
     pub fn refresh(&self) {
         self.control.refresh();

@@ -20,7 +20,7 @@ use crate::account::{ask, mailbox};
 use crate::channel::SendMessage;
 use crate::draft::{ChannelDraft, DirectDraft, Sent};
 use crate::error::DomainError;
-use crate::login;
+use crate::login_candidate::LoginCandidate;
 use crate::presence::{Presence, Report};
 use crate::realm::{
     ChangeFlags, RealmActor, ReportPresence, ResetRealm, Serialized, SerializedCommand, Type,
@@ -108,28 +108,11 @@ impl RealmHandle {
         self.shared.credentials.api_key(self.shared.id, user)
     }
 
-    /// The account of an address and a password. Takes about 13 ms of a thread: call it from a blocking one.
-    ///
-    /// # Errors
-    /// `WrongPassword`, `UserDeactivated` (only with the right password), `RealmDeactivated`.
-    pub fn check_password(
-        &self,
-        address: &str,
-        password: &str,
-        hasher: &mut login::PasswordHasher,
-    ) -> Result<Arc<User>, DomainError> {
+    /// What a password is compared with, for an address of this organization. It does not keep the server.
+    pub fn login_candidate(&self, address: &str) -> LoginCandidate {
         let directory = self.directory();
-        let user = directory.user_by_email(address).filter(|user| !user.is_bot());
-        let stored = user.and_then(|user| user.password_hash.as_deref());
-        let matches = hasher.check(stored, password);
-        let user = user.filter(|_| matches).ok_or(DomainError::WrongPassword)?;
-        if !directory.realm().is_active {
-            return Err(DomainError::RealmDeactivated);
-        }
-        if !user.is_active {
-            return Err(DomainError::UserDeactivated);
-        }
-        Ok(user.clone())
+        let user = directory.user_by_email(address).filter(|user| !user.is_bot()).cloned();
+        LoginCandidate { user, is_realm_active: directory.realm().is_active }
     }
 
     // --- messages ---

@@ -67,7 +67,7 @@ impl Outbox {
             has_new = true;
             if jobs.get(JobId::of(sequence, position)).is_none() {
                 let kind = task.kind();
-                tracing::warn!(kind = kind.name(), "too many jobs are pending; a new job was dropped");
+                tracing::warn!(kind = kind.name(), "too many deliveries are pending; a new one was dropped");
                 note_without_room(kind);
             }
         }

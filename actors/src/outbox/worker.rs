@@ -146,7 +146,7 @@ impl Worker {
                 (JobOutcome::Delivered, followup, true)
             }
             Delivery::Dropped { why } => {
-                tracing::info!(job = %job.id, about = job.task.description(), why, "job dropped before delivery");
+                tracing::info!(job = %job.id, about = job.task.description(), why, "a delivery was dropped before it was made");
                 count(&job, "dropped");
                 (JobOutcome::Dropped { why }, None, true)
             }

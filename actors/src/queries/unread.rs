@@ -99,8 +99,8 @@ fn subscribed_unread(view: &View, user: &User) -> RoaringBitmap {
         if view.channel_ids(channel).is_none_or(RoaringBitmap::is_empty) {
             continue;
         }
-        let is_open = view.directory.channel(channel).is_some_and(|channel| !channel.is_archived);
-        if is_open && view.directory.is_subscribed(channel, user.id) {
+        // Of an archived channel, too: what was unread there is marked as read, and what is marked as unread later is unread.
+        if view.directory.is_subscribed(channel, user.id) {
             // Includes messages that were marked as unread without having been delivered.
             delivered |= &*own_in_channel(view, user, channel);
         }

@@ -13,13 +13,9 @@ use model::{Directory, Fact, InvitationFact, InvitationId, Realm, RealmFact, Tim
 use tokio::sync::oneshot;
 
 impl RealmActor {
-    /// Detects a changed wall clock, and records what has expired.
+    /// Detects a changed wall clock, which the server reports (`clock_watch`), and records what has expired.
     pub(super) fn tick_expiry(&mut self, ctx: &mut Context<Self>) {
         let read = self.wall.read(&*self.realm.clock);
-        if let Some(expected) = read.instead_of {
-            let secs = i128::from(read.now.0) - i128::from(expected.0);
-            tracing::warn!(seconds = secs as i64 / 1000, "the wall clock was changed");
-        }
         if read.instead_of.is_none() && !read.is_due {
             return;
         }

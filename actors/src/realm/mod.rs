@@ -103,6 +103,7 @@ pub use statuses::{SetStatus, WantedStatus};
 pub(crate) use subscribing::Progress;
 pub use subscribing::{AddSubscriptions, Added, BULK_NOTICE_RECIPIENTS_MAX, CreateChannel};
 pub(crate) use sweep::delete_sent_by;
+pub(crate) use wall_clock::WallClockSteps;
 pub(crate) use web_sessions::EndAllWebSessions;
 pub use web_sessions::{
     EndWebSessions, EndedSessions, RequestPasswordReset, ResetPassword, SendFoundAccounts, StartWebSession,

@@ -16,6 +16,7 @@ impl Handler<ResetRealm> for RealmActor {
         let (ended, _) = oneshot::channel();
         self.handle(ExpireQueues { queue: None, answer: ended }, ctx);
         let (realm, committer, own) = (self.realm.clone(), self.committer.clone(), ctx.address());
+        let (fanout, queues) = (self.fanout.clone(), self.registry.queues.clone());
         let reset: CommitCallback = Box::new(move |result| {
             if let Err(error) = result {
                 return drop(answer.send(Err(error)));
@@ -27,6 +28,12 @@ impl Handler<ResetRealm> for RealmActor {
                     *shared.presence.lock() = PresenceTable::starting(shared.clock.now());
                     shared.notifications.reset();
                     shared.search.reset(&shared.view.read());
+                    // Those whose registrations were pending when the others ended.
+                    let left = std::mem::take(&mut *queues.write());
+                    for (queue, session) in left {
+                        fanout.remove(session.record().user, &queue);
+                        session.dismiss(DomainError::BadEventQueue(queue));
+                    }
                     pipeline.end_reset(&shared);
                     own.do_send(ResetDone);
                 }

@@ -166,7 +166,7 @@ impl RealmActor {
             return held.end_limiting();
         }
         tracing::warn!(
-            queue = %record.id, holder = ?held.holder(),
+            queue = %record.id, holder = %held.holder(),
             "the event queues of an account, or of the bots of an owner, hold too many bytes; the largest was deleted"
         );
         metrics::counter!("millstream_queues_overflowed_total").increment(1);

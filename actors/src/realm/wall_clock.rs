@@ -12,9 +12,30 @@ const INTERVAL: Duration = Duration::from_secs(60);
 
 /// What the wall clock showed last, and when in monotonic time.
 #[derive(Debug)]
-pub(super) struct WallClockWatch {
+pub(crate) struct WallClockSteps {
     wall: Timestamp,
     at: Duration,
+}
+
+impl WallClockSteps {
+    /// Begins with what the clocks show.
+    pub fn new((wall, at): (Timestamp, Duration)) -> Self {
+        Self { wall, at }
+    }
+
+    /// Compares what the clocks show with the time that has passed. If the wall clock was set: what it would show otherwise.
+    pub fn find(&mut self, (now, at): (Timestamp, Duration)) -> Option<Timestamp> {
+        let passed = u64::try_from(at.saturating_sub(self.at).as_millis()).unwrap_or(u64::MAX);
+        let expected = Timestamp(self.wall.0.saturating_add(passed));
+        (self.wall, self.at) = (now, at);
+        (now.0.abs_diff(expected.0) > STEP_MILLIS).then_some(expected)
+    }
+}
+
+/// The wall clock as an organization sees it.
+#[derive(Debug)]
+pub(super) struct WallClockWatch {
+    steps: WallClockSteps,
     /// When expired invitations are searched for next, in monotonic time.
     due: Duration,
 }
@@ -33,21 +54,18 @@ pub(super) struct ClockReading {
 impl WallClockWatch {
     /// The first search for expired records is due at once.
     pub fn new(clock: &dyn Clock) -> Self {
-        Self { wall: clock.now(), at: clock.monotonic(), due: clock.monotonic() }
+        let (wall, at) = (clock.now(), clock.monotonic());
+        Self { steps: WallClockSteps::new((wall, at)), due: at }
     }
 
     /// Reads the clock and compares it with the time that has passed.
     pub fn read(&mut self, clock: &dyn Clock) -> ClockReading {
         let (now, at) = (clock.now(), clock.monotonic());
-        let passed = u64::try_from(at.saturating_sub(self.at).as_millis()).unwrap_or(u64::MAX);
-        let expected = Timestamp(self.wall.0.saturating_add(passed));
         let is_due = at >= self.due;
         if is_due {
             self.due = at + INTERVAL;
         }
-        (self.wall, self.at) = (now, at);
-        let is_set = now.0.abs_diff(expected.0) > STEP_MILLIS;
-        ClockReading { now, instead_of: is_set.then_some(expected), is_due }
+        ClockReading { now, instead_of: self.steps.find((now, at)), is_due }
     }
 }
 

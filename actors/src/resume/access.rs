@@ -2,9 +2,9 @@
 
 use crate::announce;
 use model::event::{BotChange, UserChange};
-use model::{Audience, Channel, ChannelId, Directory, Event, EventBody, User, UserId};
+use model::{Audience, ChannelId, Directory, Event, EventBody, User, UserId};
 use rules::avatar::{AvatarSize, public_avatar_url};
-use rules::permissions::channel::sees_channel;
+use rules::permissions::channel::{sees_channel, sees_subscribers};
 use rules::permissions::users::{api_email, sees_user, shown_delivery_email};
 use std::sync::Arc;
 use storage::View;
@@ -34,52 +34,28 @@ fn update_settings(directory: &Directory, user: &mut Arc<User>) {
     }
 }
 
-/// What a user may see of an event now: all of it, or only some of the channels that it is about; none if nothing.
-pub(super) fn visible_now(view: &View, user: &User, event: &Arc<Event>) -> Option<Arc<Event>> {
-    if !may_know(view, user, &event.body) {
-        return None;
-    }
-    let is_visible = |channel: &Channel| sees_channel(&view.directory, user, channel);
-    Some(match visible_part(&view.directory, &event.body, is_visible) {
-        Some(body) => Arc::new(Event { clients: event.clients, ..Event::new(event.number, body) }),
-        None => event.clone(),
-    })
-}
-
-/// An event about several channels with those alone that are visible; none if all are, and for other events.
-fn visible_part(
-    directory: &Directory,
-    body: &EventBody,
-    is_visible: impl Fn(&Channel) -> bool,
-) -> Option<EventBody> {
-    let is_visible = |id: ChannelId| directory.channel(id).is_some_and(|channel| is_visible(channel));
-    if let EventBody::ChannelsCreated(all) = body {
-        let kept: Vec<_> = all.iter().filter(|one| is_visible(one.channel.id)).cloned().collect();
-        return (kept.len() < all.len()).then(|| EventBody::ChannelsCreated(kept));
-    }
-    if let EventBody::SubscriptionsAdded(all) = body {
-        let kept: Vec<_> = all.iter().filter(|one| is_visible(one.summary.channel.id)).cloned().collect();
-        return (kept.len() < all.len()).then(|| EventBody::SubscriptionsAdded(kept));
-    }
-    None
-}
-
-/// Whether a user may still see the content of an event, or some of it. Removals may always be seen. Who may see changes of messages is
-/// decided with the state of now when the events are made.
+/// The part of an event that a user may see now: all of it, or only some of the channels that it is about; none if nothing.
+/// Removals may always be seen. Who may see changes of messages is decided with the state of now when the events are made.
 #[expect(clippy::too_many_lines, reason = "a table with each event")]
-pub(super) fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
+pub(super) fn visible_part(view: &View, user: &User, event: &Arc<Event>) -> Option<Arc<Event>> {
     let directory = &view.directory;
     let sees =
         |id: &ChannelId| directory.channel(*id).is_some_and(|channel| sees_channel(directory, user, channel));
     let sees_person = |id: UserId| directory.user(id).is_some_and(|about| sees_user(directory, user, about));
     let keeps = |bot: UserId| directory.user(bot).is_some_and(|bot| announce::manages_bot(user, bot));
-    match body {
+    let may_know = match &event.body {
+        EventBody::ChannelsCreated(all) => {
+            return part_of(event, all, |one| sees(&one.channel.id), EventBody::ChannelsCreated);
+        }
+        EventBody::SubscriptionsAdded(all) => {
+            return part_of(event, all, |one| sees(&one.summary.channel.id), EventBody::SubscriptionsAdded);
+        }
         EventBody::Message { message, .. } => announce::can_read_now(view, user, message),
-        EventBody::ChannelsCreated(created) => created.iter().any(|one| sees(&one.channel.id)),
-        EventBody::SubscriptionsAdded(added) => added.iter().any(|one| sees(&one.summary.channel.id)),
-        EventBody::ChannelChanged { channel, .. }
-        | EventBody::PeersAdded { channel, .. }
-        | EventBody::PeersRemoved { channel, .. } => sees(channel),
+        EventBody::ChannelChanged { channel, .. } => sees(channel),
+        EventBody::PeersAdded { channel, .. } | EventBody::PeersRemoved { channel, .. } => {
+            let record = directory.channel(*channel);
+            record.is_some_and(|record| sees_subscribers(directory, user, record))
+        }
         EventBody::BotAdded { bot, .. } => keeps(bot.id),
         EventBody::BotChanged { bot, change: BotChange::ApiKey(_) } => {
             directory.bot_owner(*bot) == Some(user.id)
@@ -145,7 +121,25 @@ pub(super) fn may_know(view: &View, user: &User, body: &EventBody) -> bool {
         | EventBody::RealmEmoji(_)
         | EventBody::RealmPictureChanged { .. }
         | EventBody::Heartbeat => true,
+    };
+    may_know.then(|| event.clone())
+}
+
+/// An event about several channels with those alone that are visible; none if none is.
+fn part_of<T: Clone>(
+    event: &Arc<Event>,
+    all: &[T],
+    is_visible: impl Fn(&T) -> bool,
+    body: impl Fn(Vec<T>) -> EventBody,
+) -> Option<Arc<Event>> {
+    let kept: Vec<T> = all.iter().filter(|one| is_visible(one)).cloned().collect();
+    if kept.is_empty() {
+        return None;
     }
+    Some(match kept.len() == all.len() {
+        true => event.clone(),
+        false => Arc::new(Event { clients: event.clients, ..Event::new(event.number, body(kept)) }),
+    })
 }
 
 /// Whether a user may know a change of a person or bot. What was replaced since has a later event.
@@ -168,5 +162,32 @@ fn may_know_change(directory: &Directory, viewer: &User, about: UserId, change: 
         | UserChange::Timezone(_)
         | UserChange::BotOwner(_)
         | UserChange::ProfileValue(..) => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{self, CORE, HAMLET, IAGO, START};
+    use model::{Channel, ChannelFact, EventNumber, Fact, Frame, GroupSetting};
+
+    #[test]
+    fn who_subscribed_is_for_those_who_see_the_subscribers_now() {
+        let mut view = fixture::view();
+        let mut record = Channel::clone(view.directory.channel(CORE).unwrap());
+        record.permissions.subscribe = GroupSetting::only(HAMLET);
+        let facts = vec![Fact::Channel(ChannelFact::Changed(Box::new(record)))];
+        let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
+        view.apply(view.progress.sequence.next(), &frame).unwrap();
+        let users: Arc<[UserId]> = [IAGO].into();
+        let added = EventBody::PeersAdded { channel: CORE, users: users.clone() };
+        for body in [added, EventBody::PeersRemoved { channel: CORE, users }] {
+            let event = Arc::new(Event::new(EventNumber(1), body));
+            let is_visible = |user| {
+                let user = view.directory.user(user).unwrap();
+                visible_part(&view, user, &event).is_some()
+            };
+            assert_eq!((is_visible(IAGO), is_visible(HAMLET)), (true, false));
+        }
     }
 }

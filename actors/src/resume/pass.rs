@@ -8,7 +8,7 @@
 //!
 //! The view is locked for one frame at a time, so that writers wait no longer.
 
-use super::access::{redact_secrets, visible_now};
+use super::access::{redact_secrets, visible_part};
 use crate::announce::{self, Replay};
 use crate::error::DomainError;
 use crate::fanout;
@@ -293,7 +293,7 @@ impl Pass {
             let Some(flags) = flags_for(view, &queue.record, user, audience) else { continue };
             let seen = match visible.take() {
                 Some((id, seen)) if id == user.id => seen,
-                _ => visible_now(view, user, &event),
+                _ => visible_part(view, user, &event),
             };
             let gets = queue.gets(&event.body, seen.is_some());
             visible = Some((user.id, seen.clone()));

@@ -17,6 +17,11 @@ impl Server {
         false
     }
 
+    /// The name of the cluster that the server is a node of: none.
+    pub fn cluster_name(&self) -> Option<&str> {
+        None
+    }
+
     /// Starts the background work of a node: a server alone has none.
     pub(crate) fn start_node_upkeep(self: &std::sync::Arc<Self>) -> Result<(), DomainError> {
         Ok(())

@@ -5,6 +5,7 @@ use crate::shared::QueueLimits;
 use model::{Event, UserId};
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -60,6 +61,15 @@ pub enum QueueHolder {
     Account(UserId),
     /// All bots of an owner together: otherwise bots would give their owner many times the bytes of one account.
     BotsOf(UserId),
+}
+
+impl fmt::Display for QueueHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Account(user) => write!(f, "account {}", user.0),
+            Self::BotsOf(owner) => write!(f, "bots of account {}", owner.0),
+        }
+    }
 }
 
 impl QueueHolder {

@@ -10,8 +10,7 @@ use crate::http::{
 };
 use crate::integrations::ldap::{LdapAnswer, LdapDirectory, LdapFailure, LdapPerson};
 use actix_web::http::StatusCode;
-use actors::login::PasswordHasher;
-use actors::{DomainError, NewUser, RealmHandle, Server, commands};
+use actors::{DomainError, NewUser, RealmHandle, commands};
 use model::{Role, User};
 use serde::Serialize;
 use std::net::IpAddr;
@@ -129,17 +128,20 @@ async fn password_login(
     let permit = app.passwords.acquire_permit().await?;
     // Counted only now: concurrent logins with the right password do not count against each other while they wait.
     let attempt = Attempt::login(app, realm, &username, address)?;
-    let (server, asked) = (app.server.clone(), realm.clone());
-    let checked = permit.run(move |hasher| check(&server, &asked, &username, &password, hasher)).await?;
-    match checked {
-        Ok(Some(user)) => {
+    // One password is hashed in every case. The thread does not keep the server, which may stop before it is done.
+    let is_here = realm.user_by_email(&username).is_some();
+    let other = if is_here { None } else { app.server.other_realm_of(&username, realm.id()) };
+    let candidate = other.as_ref().unwrap_or(realm).login_candidate(&username);
+    let checked = permit.run(move |hasher| candidate.check(&password, hasher)).await?;
+    match (checked, other) {
+        (Ok(user), None) => {
             attempt.succeeded(realm, &user);
             Ok(user)
         }
-        Ok(None) => Err(ApiError::new(Code::NONEXISTENT_SUBDOMAIN, "Invalid subdomain")),
-        Err(DomainError::WrongPassword) => Err(attempt.failed()),
-        // The password was right, or was not checked.
-        Err(error) => Err(error.into()),
+        (Ok(_), Some(_)) => Err(ApiError::new(Code::NONEXISTENT_SUBDOMAIN, "Invalid subdomain")),
+        // Only the right password reveals that the address has an account.
+        (Err(DomainError::WrongPassword), None) | (Err(_), Some(_)) => Err(attempt.failed()),
+        (Err(error), None) => Err(error.into()),
     }
 }
 
@@ -227,24 +229,4 @@ pub fn unavailable(failure: LdapFailure) -> ApiError {
     }
     let msg = "The LDAP directory cannot be reached at the moment; try again later";
     ApiError::retry_later(Code::LDAP_UNAVAILABLE, msg, 5.0)
-}
-
-/// The account with this password; none if it belongs to another organization. One password is hashed in every case,
-/// and only the right password reveals that the account exists.
-fn check(
-    server: &Server,
-    realm: &RealmHandle,
-    username: &str,
-    password: &str,
-    hasher: &mut PasswordHasher,
-) -> Result<Option<Arc<User>>, DomainError> {
-    let is_here = realm.user_by_email(username).is_some();
-    let other = if is_here { None } else { server.other_realm_of(username, realm.id()) };
-    match other {
-        None => realm.check_password(username, password, hasher).map(Some),
-        Some(other) => match other.check_password(username, password, hasher) {
-            Ok(_) => Ok(None),
-            Err(_) => Err(DomainError::WrongPassword),
-        },
-    }
 }

@@ -45,7 +45,7 @@ pub async fn create_bot(app: App, caller: Caller, upload: Upload) -> HandlerResu
     let form = upload.read(FILE_BYTES_MAX).await?;
     let mut new = NewBot::from_fields(&form.fields)?;
     find_integration(&app, &mut new.integration);
-    let ignored = form.fields.ignored();
+    let ignored = form.ignored();
     let avatar = read_avatar(&app, &caller, form).await?;
     let (realm, by) = (caller.realm.clone(), caller.user.id);
     let bot = with_avatar(&app, caller.realm.id(), avatar, move |avatar| async move {

@@ -47,7 +47,7 @@ pub async fn update_bot(app: App, caller: Caller, Path(bot): Path<u32>, upload: 
     let form = upload.read(FILE_BYTES_MAX).await?;
     let mut update = BotUpdate::from_fields(&form.fields)?;
     find_integration(&app, &mut update.integration);
-    let ignored = form.fields.ignored();
+    let ignored = form.ignored();
     let avatar = read_avatar(&app, &caller, form).await?;
     let (realm, by, bot) = (caller.realm.clone(), caller.user.id, i64::from(bot));
     let id = with_avatar(&app, caller.realm.id(), avatar, move |avatar| async move {

@@ -1,6 +1,6 @@
 //! `GET /dev/clock` and `POST /dev/clock`: the clock of the server (docs/dev-server.md#the-clock).
 
-use super::{check_known, optional_seconds, tools};
+use super::{NoParameters, check_known, optional_seconds, optional_time, tools};
 use crate::http::{ApiError, App, Code, Fields, FromFields, HandlerResult, Params, reply_field};
 use actors::RealmHandle;
 use futures_util::future::join_all;
@@ -21,7 +21,9 @@ pub struct MoveClock {
 
 impl FromFields for MoveClock {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let time = optional_seconds(fields, "time", SECS_MAX)?;
+        let allowed =
+            format!("a number of seconds since 1970-01-01 UTC from 0 to {SECS_MAX}, such as 1798761600");
+        let time = optional_time(fields, "time", SECS_MAX, &allowed)?;
         let advance = optional_seconds(fields, "advance_secs", SECS_MAX)?;
         let is_real = fields.optional_bool("real")?.unwrap_or_default();
         check_known(fields)?;
@@ -38,13 +40,13 @@ impl FromFields for MoveClock {
 
 /// Which parameters move the clock.
 fn missing() -> ApiError {
-    let msg = "Missing 'advance_secs' (let so many seconds pass), 'time' (set the date, in seconds) or 'real' (true: show the \
+    let msg = "Missing 'advance_secs' (let so many seconds pass), 'time' (set the date, in seconds since 1970) or 'real' (true: show the \
                real date again)";
     ApiError::new(Code::REQUEST_VARIABLE_MISSING, msg).with("var_name", "advance_secs")
 }
 
 /// Returns the time that the server has.
-pub async fn show(app: App) -> HandlerResult {
+pub async fn show(app: App, Params(NoParameters): Params<NoParameters>) -> HandlerResult {
     tools(&app)?;
     reply_field("time", &seconds(app.clock.now()))
 }
@@ -65,7 +67,9 @@ pub async fn change(app: App, Params(moved): Params<MoveClock>) -> HandlerResult
         .await
         .into_iter()
         .collect::<Result<(), _>>()?;
-    reply_field("time", &seconds(app.clock.now()))
+    let time = seconds(app.clock.now());
+    tracing::info!(time, "the clock was moved through /dev/clock");
+    reply_field("time", &time)
 }
 
 /// A time in seconds, with a fraction.

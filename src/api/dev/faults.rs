@@ -1,6 +1,6 @@
 //! `/dev/faults`: faults of the calls of the organization (docs/dev-server.md#faults).
 
-use super::{check_known, optional_seconds, tools, unfit};
+use super::{check_known, optional_id, optional_seconds, tools, unfit};
 use crate::dev::faults::{FAULTS_MAX, Fault, FaultKind, Target};
 use crate::http::{
     ApiError, App, Code, Fields, FromFields, HandlerResult, Params, Realm, reply_field, reply_ok,
@@ -39,7 +39,9 @@ impl FromFields for NewFault {
             ));
         }
         if target.is_of_tools() {
-            return Err(ApiError::bad_request("Invalid path: the calls below /dev/ have no faults"));
+            return Err(ApiError::bad_request(
+                "Invalid path: the calls below /dev/ and of /emails have no faults",
+            ));
         }
         let kind = read_kind(fields)?;
         let lasts = optional_seconds(fields, "seconds", SECS_MAX)?;
@@ -161,7 +163,7 @@ pub struct RemoveFault(Option<u32>);
 impl FromFields for RemoveFault {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
         check_no_new_fault(fields)?;
-        let id = fields.optional_id("id")?;
+        let id = optional_id(fields, "id", "a fault")?;
         check_known(fields).map(|()| Self(id))
     }
 }

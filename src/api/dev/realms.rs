@@ -7,7 +7,7 @@ use crate::dev::seed::{SeedDocument, SeedError};
 use crate::dev::tools::DevTools;
 use crate::dev::{new_seeded, store_files};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, HostHeader, Params, reply};
-use actors::{DomainError, RealmHandle};
+use actors::{DomainError, RealmHandle, check_subdomain, subdomain_rule};
 use rules::RuleError;
 use rules::error::OrganizationError;
 use serde::Serialize;
@@ -29,6 +29,9 @@ impl FromFields for NewOrganization {
         let refused = |error: SeedError| ApiError::bad_request(format!("Invalid seed: {error}"));
         let seed = seed.map(SeedDocument::read).transpose().map_err(refused)?;
         let subdomain = subdomain.filter(|subdomain| !subdomain.is_empty());
+        if subdomain.as_deref().is_some_and(|subdomain| check_subdomain(subdomain).is_err()) {
+            return Err(ApiError::bad_request(format!("Invalid subdomain: {}", subdomain_rule())));
+        }
         Ok(Self { subdomain, seed: seed.map(Arc::new) })
     }
 }
@@ -54,7 +57,7 @@ pub async fn create(
     store_files(&app.blobs, realm.id(), &seed).await?;
     tools.set_seed(realm.id(), seed).map_err(|error| DomainError::Storage(error.to_string()))?;
     let subdomain = realm.subdomain();
-    let url = app.hosts.url_for_sender(&subdomain, host.as_deref());
+    let url = app.hosts.give_url(&subdomain, host.as_deref());
     let host = url.split_once("://").map_or(url.as_str(), |(_, host)| host);
     reply(&SampleRealm { subdomain: &subdomain, url: &url, host, users: accounts(&realm) })
 }

@@ -1,7 +1,7 @@
 //! `GET /dev/requests` and `DELETE /dev/requests`: the newest calls of the organization
 //! (docs/dev-server.md#the-record-of-calls).
 
-use super::{check_known, tools};
+use super::{NoParameters, check_known, optional_id, tools};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, Params, Realm, reply_field, reply_ok};
 
 /// The newest call that the client has seen.
@@ -9,8 +9,8 @@ pub struct CallsSince(u64);
 
 impl FromFields for CallsSince {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let after = fields.int_or("after", 0)?;
-        check_known(fields).map(|()| Self(after))
+        let after = optional_id(fields, "after", "a call")?;
+        check_known(fields).map(|()| Self(after.unwrap_or_default()))
     }
 }
 
@@ -24,7 +24,11 @@ pub async fn list(
 }
 
 /// Drops the record of the organization's calls.
-pub async fn clear(app: App, Realm(realm): Realm) -> HandlerResult {
+pub async fn clear(
+    app: App,
+    Realm(realm): Realm,
+    Params(NoParameters): Params<NoParameters>,
+) -> HandlerResult {
     tools(&app)?.calls.clear(realm.id());
     reply_ok()
 }

@@ -1,14 +1,18 @@
 //! `POST /dev/reset`: the organization as it was when it was created (docs/dev-server.md#reset).
 
-use super::tools;
+use super::{NoParameters, tools};
 use crate::dev::store_files;
 use crate::http::caller::bots_key;
-use crate::http::{App, HandlerResult, Realm, reply_ok};
+use crate::http::{App, HandlerResult, Params, Realm, reply_ok};
 use crate::rate_limit::Bucket;
 use actors::RealmHandle;
 
 /// Replaces everything in the organization by its seed. Its event queues end; ids and API keys are those of the beginning.
-pub async fn reset(app: App, Realm(realm): Realm) -> HandlerResult {
+pub async fn reset(
+    app: App,
+    Realm(realm): Realm,
+    Params(NoParameters): Params<NoParameters>,
+) -> HandlerResult {
     let tools = tools(&app)?;
     let seed = tools.seed_of(realm.id());
     app.server.reset_realm(&realm, &seed.seen()).await?;

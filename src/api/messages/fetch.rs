@@ -1,17 +1,13 @@
 //! `GET /messages`: a range of messages around an anchor, or messages by their ids
 //! (docs/api/messages.md#fetch-messages).
 
-use super::page::{AT_ONCE_MAX, Page, PageReader, bytes_in_parts};
+use super::page::{Page, PageForm, PageReader, reserve_for};
 use super::range::{check_anchor_place, check_count, parse_anchor, read_count, read_narrow};
 use super::text_search::{NarrowedRequest, Selected};
 use crate::api::wire::message::MessageForm;
 use crate::http::admission::Admission;
-use crate::http::reply::push_fields;
-use crate::http::{ApiError, Caller, Envelope, Fields, FromFields, HandlerResult, Params, Realm, Reply};
-use actors::budget::Reservation;
-use actors::queries::{Anchor, Covered, MessageParts, Narrowed, Range, Window};
-use bytes::Bytes;
-use futures_util::{StreamExt, stream};
+use crate::http::{ApiError, Caller, Fields, FromFields, HandlerResult, Params, Realm};
+use actors::queries::{Anchor, Covered, Narrowed, Range, Window};
 use model::MessageId;
 use rules::narrow::Term;
 use serde::Serialize;
@@ -132,11 +128,7 @@ pub async fn fetch(
 ) -> HandlerResult {
     let user = caller.map(|caller| caller.user);
     let FetchMessages { wanted, narrow, form } = request;
-    // Reserved before the search: a request that waits for memory holds nothing else.
-    let held = match wanted.count() {
-        count if count > AT_ONCE_MAX => Some(admission.reserve(bytes_in_parts(count)).await?),
-        _ => None,
-    };
+    let held = reserve_for(&admission, wanted.count()).await?;
     let request = NarrowedRequest {
         admission: &admission,
         realm: &realm,
@@ -157,33 +149,6 @@ pub async fn fetch(
         found_oldest: window.found_oldest,
         history_limited: false,
     };
-    let page_reader = PageReader { realm, reader: user, form, highlighter };
-    match page {
-        Page::AtOnce(snapshot) => {
-            page_reader.write_at_once(&admission, snapshot).await?.fields(&shown)?.reply()
-        }
-        Page::InParts(parts) => {
-            let held = match held {
-                Some(held) => held,
-                None => admission.reserve(bytes_in_parts(parts.left())).await?,
-            };
-            in_parts(admission, page_reader, (parts, held), &shown)
-        }
-    }
-}
-
-/// A large response, encoded while it is sent, so that it is never in memory as a whole.
-fn in_parts(
-    admission: Admission,
-    reader: PageReader,
-    (parts, held): (MessageParts, Reservation),
-    shown: &WindowJson,
-) -> HandlerResult {
-    let mut start = Envelope::with_capacity(0);
-    start.open_field("messages").push(b'[');
-    let mut end = b"]".to_vec();
-    push_fields(&mut end, shown)?;
-    let end = stream::once(async move { Ok(Bytes::from(end)) });
-    let parts = reader.write_in_parts(admission, parts).chain(end).boxed();
-    Ok(Reply::flow(start, parts).holding(held)?)
+    let reader = PageReader::new(realm, user, PageForm::Messages(form), highlighter);
+    reader.reply(admission, page, held, &shown).await
 }

@@ -15,7 +15,7 @@ fn changed(caller: &Caller) -> HandlerResult {
 /// Sets the uploaded avatar, and returns its `avatar_url`.
 pub async fn upload(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
-    let ignored = form.fields.ignored();
+    let ignored = form.ignored();
     let file = one_file(form, "avatar")?;
     check_avatar_change(&caller.realm.directory(), &caller.user)?;
     let made = made_avatar(&app, &caller, file).await?;

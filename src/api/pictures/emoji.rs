@@ -19,7 +19,7 @@ pub async fn list(caller: Caller, _: Params<()>) -> HandlerResult {
 /// Adds an emoji. Checks that do not need the picture come first.
 pub async fn add(app: App, caller: Caller, Path(name): Path<String>, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
-    let ignored = form.fields.ignored();
+    let ignored = form.ignored();
     let name = check_emoji_name(&name)?;
     let directory = caller.realm.directory();
     check_new_emoji(&directory, &caller.user, &name)?;

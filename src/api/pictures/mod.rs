@@ -41,7 +41,7 @@ async fn convert_upload<T: Send + 'static>(
     app: &App,
     caller: &Caller,
     file: UploadedFile,
-    make: impl FnOnce(&[u8], Option<&str>) -> Result<T, ImageRefusal> + Send + 'static,
+    make: impl Fn(&[u8], Option<&str>) -> Result<T, ImageRefusal> + Send + Sync + 'static,
 ) -> Result<T, ApiError> {
     check_size(&file)?;
     let declared = file.declared_type().map(str::to_owned);

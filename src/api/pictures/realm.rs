@@ -36,7 +36,7 @@ async fn set(app: &App, caller: &Caller, which: RealmPicture, picture: Vec<u8>) 
 /// Sets the uploaded icon, and returns its `icon_url`.
 pub async fn upload_icon(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
-    let ignored = form.fields.ignored();
+    let ignored = form.ignored();
     let picture = convert_upload(&app, &caller, one_file(form, "icon")?, images::icon).await?;
     set(&app, &caller, RealmPicture::Icon, picture).await?;
     Ok(icon_changed(&caller)?.ignoring(ignored))
@@ -58,7 +58,7 @@ pub async fn show_icon(caller: Caller, RawQuery(query): RawQuery) -> HandlerResu
 pub async fn upload_logo(app: App, caller: Caller, upload: Upload) -> HandlerResult {
     let form = upload.read(FILE_BYTES_MAX).await?;
     let which = RealmPicture::from_fields(&form.fields)?;
-    let ignored = form.fields.ignored();
+    let ignored = form.ignored();
     let picture = convert_upload(&app, &caller, one_file(form, "logo")?, images::logo).await?;
     set(&app, &caller, which, picture).await?;
     Ok(reply_ok()?.ignoring(ignored))

@@ -46,11 +46,12 @@ pub async fn upload(app: App, caller: Caller, body: FileStream) -> HandlerResult
     let second = ApiError::bad_request("You may only upload one file at a time");
     let memory = app.blobs.writer_bytes() + HEAD_BYTES_MAX;
     let form = body.read_into(&mut incoming, limit, second, memory).await?;
+    let ignored = form.ignored();
     let file = incoming.file.ok_or_else(|| ApiError::bad_request("You must specify a file to upload"))?;
     let (name, path_id) = (file.name.clone(), file.path_id.clone());
     keep(&app, &caller, file).await?;
     let url = format!("/user_uploads/{path_id}");
-    Ok(reply(&Uploaded { uri: &url, url: &url, filename: &name })?.ignoring(form.fields.ignored()))
+    Ok(reply(&Uploaded { uri: &url, url: &url, filename: &name })?.ignoring(ignored))
 }
 
 /// The refusal of a file above the maximum size.

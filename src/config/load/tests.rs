@@ -92,6 +92,9 @@ const PROBLEMS: &[(&str, Variables<'static>, &str)] = &[
         "millstream.toml:2: `http.listen` is not an option; did you mean `listen`?",
     ),
     ("[ldap]\ncertificate = \"x\"", &[], "millstream.toml:2: `ldap.certificate` is not an option"),
+    ("foo = 1", &[], "millstream.toml:1: `foo` is not an option"),
+    ("[mail]\nprot = 1", &[], "millstream.toml:2: `mail.prot` is not an option; did you mean `mail.port`?"),
+    ("\"a\\nb\" = 1", &[], "millstream.toml:1: `a b` is not an option"),
     ("quite_something_else = 1", &[], "millstream.toml:1: `quite_something_else` is not an option"),
     (
         "[http]\nworkers = \"x\"",
@@ -230,6 +233,16 @@ fn problems_contain_option_and_origin() {
         let message = load(file, &[], Overrides::default()).unwrap_err();
         assert!(message.starts_with(start), "{file}: {message}");
     }
+}
+
+#[test]
+fn file_that_is_no_text_is_named_with_the_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("millstream.toml");
+    std::fs::write(&path, b"listen = \"127.0.0.1:1\"\ndata = \"K\xe4se\"\n").unwrap();
+    let error = Config::load(Some(&path), [], Overrides::default()).unwrap_err().to_string();
+    let text = format!("{}: line 2 is not UTF-8 text; save the file as UTF-8", path.display());
+    assert_eq!(error, text);
 }
 
 #[test]

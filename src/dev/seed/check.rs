@@ -10,7 +10,7 @@ use rules::content::{CONTENT_LENGTH_MAX, parse_content};
 use rules::names::{parse_channel_name, parse_description, parse_full_name};
 use rules::passwords::PASSWORD_LENGTH_MAX;
 use rules::reactions::find_emoji;
-use rules::settings::{Setting, realm_setting, user_setting};
+use rules::settings::{Setting, check_realm_description, parse_realm_name, realm_setting, user_setting};
 use rules::topics::{TOPIC_LENGTH_MAX, parse_topic};
 use std::collections::{BTreeMap, HashSet};
 
@@ -36,6 +36,8 @@ pub(super) fn check(seed: &SeedDocument) -> Checked {
     if seed.name.trim().is_empty() {
         refuse(&document.key("name"), "the name of the organization must not be empty")?;
     }
+    stored_as_written(&document.key("name"), &seed.name, parse_realm_name(&seed.name))?;
+    accepted(&document.key("description"), check_realm_description(&seed.description))?;
     if !is_address(&format!("bot@{}", seed.email_domain)) {
         let why = format!("email_domain must be a domain such as acme.example, not `{}`", seed.email_domain);
         refuse(&document.key("email_domain"), why)?;

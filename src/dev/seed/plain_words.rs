@@ -19,6 +19,9 @@ pub(super) fn in_plain_words(text: &str, table: &str) -> String {
     {
         return format!("expected {table} with one name");
     }
+    if text.starts_with("EOF while parsing") {
+        return "the file ends here, before the seed is complete".to_owned();
+    }
     match text {
         "wanted string or table" => format!("expected a text or {table}"),
         other => other.to_owned(),

@@ -4,6 +4,7 @@ use super::check::check;
 use super::content::SeedDocument;
 use super::plain_words::in_plain_words;
 use super::sample::known_hash;
+use crate::foreign_text::one_line;
 use actors::DomainError;
 use thiserror::Error;
 
@@ -15,6 +16,8 @@ pub const SEED_BYTES_MAX: usize = 16 << 20;
 pub enum SeedError {
     #[error("the seed is larger than {SEED_BYTES_MAX} bytes")]
     TooLarge,
+    #[error("it is empty; `millstream dev --print-seed` writes one to begin with")]
+    Empty,
     #[error("line {line}, column {column}: {why}")]
     At { line: usize, column: usize, why: String },
     #[error(transparent)]
@@ -29,6 +32,9 @@ impl SeedDocument {
     pub fn read(text: &str) -> Result<Self, SeedError> {
         if text.len() > SEED_BYTES_MAX {
             return Err(SeedError::TooLarge);
+        }
+        if text.trim().is_empty() {
+            return Err(SeedError::Empty);
         }
         let document = Self::parse(text)?;
         check(&document).map_err(|mistake| {
@@ -51,11 +57,11 @@ impl SeedDocument {
             true => serde_json::from_str(text).map_err(|error| SeedError::At {
                 line: error.line(),
                 column: error.column(),
-                why: in_plain_words(without_position(&error.to_string()), "an object"),
+                why: one_line(in_plain_words(without_position(&error.to_string()), "an object")),
             }),
             false => toml::from_str(text).map_err(|error| {
                 let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-                SeedError::At { line, column, why: in_plain_words(error.message(), "a table") }
+                SeedError::At { line, column, why: one_line(in_plain_words(error.message(), "a table")) }
             }),
         }
     }

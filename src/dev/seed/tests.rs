@@ -29,6 +29,19 @@ fn password_is_the_address_or_as_given() {
 }
 
 #[test]
+fn seeds_without_an_end_and_empty_ones_are_named() {
+    let refused = |text: &str| SeedDocument::read(text).unwrap_err().to_string();
+    for text in ["", " \n"] {
+        assert_eq!(refused(text), "it is empty; `millstream dev --print-seed` writes one to begin with");
+    }
+    for text in ["{", "{\"name\": ", "{\"name\": \"x", "{\"users\": ["] {
+        assert!(refused(text).ends_with("the file ends here, before the seed is complete"), "{text}");
+    }
+    let long = refused(&format!("{{\"{}\": 1}}", "na\\n".repeat(10_000)));
+    assert!(long.starts_with("line 1, column ") && long.len() < 400 && !long.contains('\n'), "{long}");
+}
+
+#[test]
 fn mistakes_have_line_and_column() {
     let with = |more: &str| SeedDocument::read(&format!("{START}{OLGA}{more}")).unwrap_err().to_string();
     let cases = [
@@ -324,6 +337,35 @@ fn what_the_endpoints_refuse_is_a_mistake_in_a_seed() {
         let read = SeedDocument::read(&format!("{START}{OLGA}{more}"));
         let mistake = read.err().map(|error| error.to_string()).unwrap_or_default();
         assert!(mistake.starts_with(expected), "{more}: {mistake}");
+    }
+}
+
+#[test]
+fn texts_of_the_organization_have_the_limits_of_the_api() {
+    let read = |name: usize, description: usize| {
+        let (name, description) = ("a".repeat(name), "b".repeat(description));
+        let start = START.replace("Acme", &name);
+        let read = SeedDocument::read(&format!("{start}description = \"{description}\"\n{OLGA}"));
+        read.err().map(|error| error.to_string())
+    };
+    assert_eq!(read(40, 1000), None);
+    let name = "line 1, column 8: name is too long (limit: 40 characters)";
+    assert_eq!(read(41, 1000).as_deref(), Some(name));
+    let description = "line 4, column 15: description is too long (limit: 1000 characters)";
+    assert_eq!(read(40, 1001).as_deref(), Some(description));
+}
+
+#[test]
+fn name_of_the_organization_is_the_one_that_the_api_would_store() {
+    for (name, why) in [
+        ("Acme ", "`Acme ` must be written as `Acme`"),
+        (" Acme", "` Acme` must be written as `Acme`"),
+        ("Ac\\tme", "Invalid characters in name!"),
+        ("  ", "the name of the organization must not be empty"),
+    ] {
+        let read = SeedDocument::read(&format!("{}{OLGA}", START.replace("Acme", name)));
+        let mistake = read.err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(mistake, format!("line 1, column 8: {why}"));
     }
 }
 

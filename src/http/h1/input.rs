@@ -7,7 +7,7 @@ use crate::http::error::ApiError;
 use actix_http::error::{ParseError, PayloadError};
 use actix_http::h1::{Codec, Message, MessageType};
 use actix_http::{Payload, Request};
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{Method, StatusCode, Version};
 use bytes::BytesMut;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -20,6 +20,8 @@ use tokio_util::codec::Decoder;
 const HEAD_READ_BYTES: usize = 16 << 10;
 /// Maximum size of the head of a request, in bytes. A query alone may have 64 KB: the API allows 5,000 ids of messages.
 pub const HEAD_BYTES_MAX: usize = 80 << 10;
+/// Maximum size of the path and query of a request, in bytes: that of the type for addresses.
+pub const TARGET_BYTES_MAX: usize = 65_534;
 /// Bytes of further requests that are kept while one is being answered, before the last read.
 const PIPELINED_BYTES_MAX: usize = 8 << 10;
 
@@ -36,6 +38,8 @@ pub struct Input<T> {
     body: Option<BodySender>,
     /// Whether the current request has the method HEAD.
     is_head: bool,
+    /// Whether the client of the current request understands chunks.
+    takes_chunks: bool,
     /// Whether what follows on the connection cannot be understood.
     is_broken: bool,
     /// Whether the client sends nothing more.
@@ -64,6 +68,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
             head: None,
             body: None,
             is_head: false,
+            takes_chunks: true,
             is_broken: false,
             is_closed: false,
         }
@@ -82,6 +87,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
     /// Whether the response to the current request has no body.
     pub fn is_head(&self) -> bool {
         self.is_head
+    }
+
+    /// Whether a body of unknown length is sent in chunks. Clients of HTTP/1.0 know its end by that of the connection.
+    pub fn takes_chunks(&self) -> bool {
+        self.takes_chunks
     }
 
     /// Whether the body of the current request has not arrived yet.
@@ -115,7 +125,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
                             return Poll::Ready(Ok(self.refuse(refusal)));
                         }
                     }
-                    Err(error) => return Poll::Ready(self.invalid(error)),
+                    Err(error) => return Poll::Ready(self.invalid(error, bytes)),
                 }
             }
             if ready!(self.poll_fill(cx))? == 0 {
@@ -143,10 +153,13 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
         Arrived::Refused(refusal)
     }
 
-    fn invalid(&mut self, error: ParseError) -> io::Result<Arrived> {
+    /// Refuses what cannot be decoded, of which `bytes` bytes have arrived.
+    fn invalid(&mut self, error: ParseError, bytes: usize) -> io::Result<Arrived> {
         match error {
             ParseError::Io(error) => Err(error),
             ParseError::TooLarge => Ok(self.refuse(too_many_headers())),
+            ParseError::Uri(_) if bytes > HEAD_BYTES_MAX => Ok(self.refuse(head_too_large())),
+            ParseError::Uri(_) if bytes > TARGET_BYTES_MAX => Ok(self.refuse(target_too_large())),
             _ => Ok(Arrived::Invalid(StatusCode::BAD_REQUEST)),
         }
     }
@@ -155,6 +168,7 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
     fn admit(&mut self, mut request: Request) -> Request {
         request.head_mut().peer_addr = self.peer;
         self.is_head = *request.method() == Method::HEAD;
+        self.takes_chunks = request.version() >= Version::HTTP_11;
         match self.codec.message_type() {
             MessageType::None => {}
             // Upgrades are not supported: the body is what comes until the end of the connection.
@@ -287,6 +301,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Input<T> {
 
 fn head_too_large() -> ApiError {
     ApiError::bad_request(format!("Request head is too large (limit: {HEAD_BYTES_MAX} bytes)"))
+        .status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+}
+
+fn target_too_large() -> ApiError {
+    ApiError::bad_request(format!("Path and query are too large (limit: {TARGET_BYTES_MAX} bytes)"))
         .status(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
 }
 

@@ -1,5 +1,7 @@
 //! Connections of clients that behave unusually, without the rest of the server.
 
+mod order;
+
 use super::*;
 use actix_http::error::PayloadError;
 use actix_service::fn_service;
@@ -19,6 +21,7 @@ async fn answer(mut request: Request) -> Result<Response<BoxBody>, actix_web::Er
     let mut payload = request.take_payload();
     match path.as_str() {
         "/wait" => std::future::pending().await,
+        "/later" => tokio::task::yield_now().await,
         "/refused" => {
             return Ok(Response::with_body(StatusCode::FORBIDDEN, "no".to_owned()).map_into_boxed_body());
         }
@@ -165,6 +168,22 @@ async fn pipelined_requests_are_answered_in_order() {
     assert!(answer.contains("content-length: 8\r\n") && answer.contains("connection: close\r\n"), "{answer}");
 }
 
+/// RFC 9112, section 6.1: no chunks for clients of HTTP/1.0.
+#[actix_web::test]
+async fn bodies_of_unknown_length_end_with_the_connection_in_http_1_0() {
+    for keep_alive in ["", "connection: keep-alive\r\n"] {
+        let answer = Client::answer_to(&format!("GET /pieces HTTP/1.0\r\n{keep_alive}\r\n")).await;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert_eq!(body, "onetwo");
+        assert!(head.starts_with("HTTP/1.0 200") && !head.contains("transfer-encoding"), "{head}");
+        assert!(!head.contains("keep-alive"), "{head}");
+    }
+    let both = "GET /1 HTTP/1.0\r\nconnection: keep-alive\r\n\r\nHEAD /pieces HTTP/1.0\r\n\r\n";
+    let answer = Client::answer_to(both).await;
+    assert!(answer.contains("content-length: 7\r\n") && answer.contains("GET /1 "), "{answer}");
+    assert!(answer.ends_with("\r\n\r\n") && !answer.contains("transfer-encoding"), "{answer}");
+}
+
 #[actix_web::test]
 async fn body_may_arrive_byte_by_byte() {
     let mut client = Client::with_room(3);
@@ -213,6 +232,25 @@ async fn heads_have_a_limit_whether_they_are_complete_or_not() {
         let body = "{\"result\":\"error\",\"msg\":\"Request head is too large (limit: 81920 bytes)\",\
             \"code\":\"BAD_REQUEST\"}\n";
         assert_eq!(bodies(&answer), [body], "{larger} {left_out}");
+    }
+}
+
+#[actix_web::test]
+async fn paths_and_queries_have_a_limit_of_their_own() {
+    for (bytes, limit) in
+        [(input::TARGET_BYTES_MAX, None), (input::TARGET_BYTES_MAX + 1, Some(65_534)), (81_900, Some(81_920))]
+    {
+        let path = format!("/1?{}", "y".repeat(bytes - 3));
+        let answer =
+            Client::answer_to(&format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")).await;
+        let status = if limit.is_some() { 431 } else { 200 };
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{bytes} {answer}");
+        if let Some(limit) = limit {
+            assert!(
+                answer.contains(&format!("too large (limit: {limit} bytes)\",\"code\":\"BAD_REQUEST\"}}")),
+                "{answer}"
+            );
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use memchr::{memchr, memchr_iter};
 use serde::de::IgnoredAny;
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Maximum number of parameters of a request, query and body together.
 const FIELDS_MAX: usize = 1000;
@@ -25,6 +26,17 @@ pub enum BodyKind {
     Json,
     /// None, or anything else: read as empty.
     Other,
+}
+
+impl fmt::Display for BodyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Form => "form",
+            Self::Multipart(_) => "multipart",
+            Self::Json => "JSON",
+            Self::Other => "other",
+        })
+    }
 }
 
 impl BodyKind {

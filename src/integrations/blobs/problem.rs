@@ -1,10 +1,9 @@
 //! What the errors of the library for files mean, in one line each.
 
+use crate::foreign_text::one_line;
 use crate::integrations::certificate_problem::certificate_problem;
 use object_store::client::{HttpError, HttpErrorKind};
 
-/// Characters that are shown of an error without a text of its own here.
-const SHOWN_CHARS_MAX: usize = 300;
 /// Longest error code of a service, in bytes.
 const CODE_BYTES_MAX: usize = 64;
 /// Begins the library's text of an answer with an error: the status and the content follow.
@@ -28,13 +27,13 @@ pub(super) fn problem_text(error: &object_store::Error) -> String {
             object_store::Error::Generic { source, .. } => source.to_string(),
             other => other.to_string(),
         };
-        text.lines().next().unwrap_or_default().chars().take(SHOWN_CHARS_MAX).collect()
+        one_line(text.lines().next().unwrap_or_default())
     })
 }
 
 /// Why there is no answer.
 fn connection_text(failure: &HttpError) -> String {
-    let innermost = causes(failure).last().map(|cause| cause.to_string()).unwrap_or_default();
+    let innermost = causes(failure).last().map(one_line).unwrap_or_default();
     match failure.kind() {
         HttpErrorKind::Timeout => "the service does not answer in time".to_owned(),
         HttpErrorKind::Connect => format!("the service cannot be reached: {innermost}"),

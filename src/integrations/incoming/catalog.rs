@@ -1,27 +1,25 @@
 //! All integrations: those of the program, and those in a folder of the operator, which replace others of their name.
 
 use super::definition::{self, Definition, Event, Fault, Source, UrlOption};
-use super::engine::{self, TOPIC_SUFFIX};
+use super::engine::TOPIC_SUFFIX;
 use super::payload::parse_payload;
+use super::program_files;
+use super::templates::Templates;
 use super::{Delivery, EventFilter, Outcome};
 use crate::http::BodyKind;
+use crate::text_file::read_text;
 use bytes::Bytes;
-use minijinja::{Environment, Value, context};
+use minijinja::{Value, context};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use toml::Spanned;
 
-/// The files of the program: name and text.
-const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/incoming_catalog.rs"));
-/// The end of the names of shared macros.
-const SHARED_SUFFIX: &str = ".jinja";
 /// Files in the folder of the operator.
 const FILES_MAX: usize = 500;
 /// Bytes of one of them.
-const FILE_BYTES_MAX: u64 = 256 << 10;
+const FILE_BYTES_MAX: usize = 256 << 10;
 
 /// Why the catalog cannot be used: every problem with its file and line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +33,8 @@ impl fmt::Display for CatalogError {
 
 impl std::error::Error for CatalogError {}
 
-/// The integrations with their compiled templates.
+/// The integrations with their templates.
 pub struct Catalog {
-    environment: Environment<'static>,
     integrations: BTreeMap<String, Integration>,
     /// What clients are offered, as JSON.
     offer: Bytes,
@@ -59,6 +56,7 @@ pub struct Integration {
     pub knows_private: bool,
     names_unsupported: bool,
     events: Vec<KnownEvent>,
+    templates: Templates,
 }
 
 #[derive(Clone, Debug)]
@@ -84,18 +82,13 @@ impl Integration {
 impl Catalog {
     /// The program's integrations, and those in a folder.
     pub fn load(folder: Option<&Path>) -> Result<Self, CatalogError> {
-        let mut catalog =
-            Self { environment: engine::environment(), integrations: BTreeMap::new(), offer: Bytes::new() };
+        let mut catalog = Self { integrations: BTreeMap::new(), offer: Bytes::new() };
         let mut problems = Vec::new();
-        let (shared, files): (Vec<_>, Vec<_>) =
-            FILES.iter().copied().partition(|(name, _)| name.ends_with(SHARED_SUFFIX));
-        for (name, text) in shared {
-            if let Err(error) = catalog.environment.add_template(name, text) {
-                problems.push(format!("{name}:{}: {error}", error.line().unwrap_or(1)));
+        for (name, text) in program_files::integrations() {
+            match definition::parse(name, text) {
+                Ok(definition) => catalog.insert(&definition, Templates::of_program(name, text)),
+                Err(faults) => problems.extend(faults.iter().map(|fault| problem(name, fault))),
             }
-        }
-        for (name, text) in files {
-            catalog.add_file(name, name, text, &mut problems);
         }
         if let Some(folder) = folder {
             for (path, name, text) in operator_files(folder)? {
@@ -123,62 +116,19 @@ impl Catalog {
 
     fn add_file(&mut self, path: &str, name: &str, text: &str, problems: &mut Vec<String>) {
         let added = definition::parse(name, text).and_then(|definition| self.add(&definition, &Source(text)));
-        for fault in added.err().unwrap_or_default() {
-            problems.push(format!("{path}:{}: {}", fault.line, fault.text));
-        }
+        problems.extend(added.err().unwrap_or_default().iter().map(|fault| problem(path, fault)));
     }
 
+    /// Adds an integration whose templates and samples are tried now.
     fn add(&mut self, definition: &Definition, source: &Source<'_>) -> Result<(), Vec<Fault>> {
-        let mut faults = Vec::new();
-        let name = definition.name.as_ref();
-        let mut compile = |part: &str, text: Option<&Spanned<String>>, kind: Part| {
-            if let Some(text) = text
-                && let Err(fault) = self.compile(&format!("{name}/{part}"), text, kind, definition, source)
-            {
-                faults.push(fault);
-            }
-        };
-        compile("private", definition.private.as_ref(), Part::Condition);
-        compile("unsupported", definition.unsupported.as_ref(), Part::Text);
-        for (index, event) in definition.events.iter().enumerate() {
-            compile(&format!("{index}/when"), Some(&event.when), Part::Condition);
-            compile(&format!("{index}/skip"), event.skip.as_ref(), Part::Condition);
-            compile(&format!("{index}{TOPIC_SUFFIX}"), event.topic.as_ref(), Part::Text);
-            compile(&format!("{index}/body"), event.body.as_ref(), Part::Body);
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        self.integrations.insert(name.to_owned(), integration(definition));
+        self.insert(definition, Templates::compiled(definition, source)?);
         let samples = definition.events.iter().filter_map(|event| self.try_sample(definition, event, source));
         let faults: Vec<Fault> = samples.collect();
         if faults.is_empty() { Ok(()) } else { Err(faults) }
     }
 
-    fn compile(
-        &mut self,
-        name: &str,
-        text: &Spanned<String>,
-        part: Part,
-        definition: &Definition,
-        source: &Source<'_>,
-    ) -> Result<(), Fault> {
-        let macros = definition.macros.as_ref().filter(|_| part == Part::Body);
-        let before = macros.map_or(String::new(), |macros| format!("{}\n", macros.as_ref()));
-        let template = match part {
-            Part::Condition => engine::condition(text.as_ref()),
-            Part::Text => text.as_ref().clone(),
-            Part::Body => format!("{before}{}", text.as_ref()),
-        };
-        self.environment.add_template_owned(name.to_owned(), template).map_err(|error| {
-            let line = error.line().unwrap_or(1);
-            let lines_before = before.matches('\n').count();
-            let line = match macros.filter(|_| line <= lines_before) {
-                Some(macros) => source.first_line(&macros.span()) + line - 1,
-                None => source.first_line(&text.span()) + line.saturating_sub(lines_before + 1),
-            };
-            Fault { line, text: error.detail().map_or_else(|| error.to_string(), str::to_owned) }
-        })
+    fn insert(&mut self, definition: &Definition, templates: Templates) {
+        self.integrations.insert(definition.name.as_ref().clone(), integration(definition, templates));
     }
 
     /// Renders the sample of an event, which must be that event.
@@ -213,8 +163,8 @@ impl Catalog {
             topic => delivery.topic,
             params => delivery.parameters,
         };
-        let name = &integration.name;
-        let holds = |part: &str| engine::holds(&self.environment, &format!("{name}/{part}"), &context);
+        let templates = &integration.templates;
+        let holds = |name: &str| templates.holds(name, &context);
         let mut broken = None;
         let found = integration.events.iter().enumerate().find(|(index, _)| {
             holds(&format!("{index}/when")).unwrap_or_else(|error| {
@@ -242,8 +192,7 @@ impl Catalog {
                 Err(error) => return anomalous(error),
             }
         }
-        let render =
-            |part: &str| engine::render(&self.environment, &format!("{name}/{index}{part}"), &context);
+        let render = |part: &str| templates.render(&format!("{index}{part}"), &context);
         match (render(TOPIC_SUFFIX), render("/body")) {
             (Ok(_), Ok(content)) if content.is_empty() => Outcome::Ignored,
             (Ok(topic), Ok(content)) => Outcome::Message { event: event.name.clone(), topic, content },
@@ -265,8 +214,7 @@ impl Catalog {
         if !integration.names_unsupported {
             return Outcome::Unsupported { event };
         }
-        let template = format!("{}/unsupported", integration.name);
-        match engine::render(&self.environment, &template, context) {
+        match integration.templates.render("unsupported", context) {
             Ok(event) => Outcome::Unsupported { event },
             Err(error) => Outcome::Anomalous { event, reason: error.to_string() },
         }
@@ -296,16 +244,11 @@ fn offered(integrations: &BTreeMap<String, Integration>) -> Vec<u8> {
     Json::Array(offer.collect()).to_string().into_bytes()
 }
 
-/// What a template is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Condition,
-    Text,
-    /// With the macros of the file before it.
-    Body,
+fn problem(path: &str, fault: &Fault) -> String {
+    format!("{path}:{}: {}", fault.line, fault.text)
 }
 
-fn integration(definition: &Definition) -> Integration {
+fn integration(definition: &Definition, templates: Templates) -> Integration {
     let client = definition.client.clone().unwrap_or_else(|| definition.display_name.replace(' ', ""));
     let json = |value: &toml::Value| serde_json::to_value(value).unwrap_or_default();
     Integration {
@@ -319,6 +262,7 @@ fn integration(definition: &Definition) -> Integration {
         knows_private: definition.private.is_some(),
         names_unsupported: definition.unsupported.is_some(),
         events: definition.events.iter().map(known_event).collect(),
+        templates,
     }
 }
 
@@ -345,13 +289,25 @@ fn operator_files(folder: &Path) -> Result<Vec<(String, String, String)>, Catalo
         if files.len() == FILES_MAX {
             return Err(unreadable(folder, &format!("more than {FILES_MAX} files")));
         }
-        let size = fs::metadata(&path).map_err(|error| unreadable(&path, &error))?.len();
-        if size > FILE_BYTES_MAX {
-            return Err(unreadable(&path, &format!("larger than {FILE_BYTES_MAX} bytes")));
-        }
-        let text = fs::read_to_string(&path).map_err(|error| unreadable(&path, &error))?;
+        let text = read_text(&path, FILE_BYTES_MAX).map_err(|error| unreadable(&path, &error))?;
         files.push((path.display().to_string(), name.to_owned(), text));
     }
     files.sort();
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_the_program_have_no_faults() {
+        let mut catalog = Catalog { integrations: BTreeMap::new(), offer: Bytes::new() };
+        let mut problems = Vec::new();
+        for (name, text) in program_files::integrations() {
+            catalog.add_file(name, name, text, &mut problems);
+        }
+        assert_eq!(problems, [] as [String; 0]);
+        assert!(catalog.integrations.len() > 10);
+    }
 }

@@ -61,7 +61,7 @@ pub struct Event {
     /// Templates; without them the event is accepted without a message.
     pub topic: Option<Spanned<String>>,
     pub body: Option<Spanned<String>>,
-    /// A payload that is rendered when the server starts.
+    /// A payload that must become a message of this event; for files of an operator it is tried when the server starts.
     pub sample: Option<Sample>,
 }
 

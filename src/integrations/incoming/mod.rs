@@ -11,7 +11,9 @@ mod filters;
 mod markdown;
 mod patterns;
 mod payload;
+mod program_files;
 mod slack;
+mod templates;
 
 pub use catalog::{Catalog, CatalogError, Integration};
 pub use patterns::{EventFilter, PATTERN_CHARS_MAX, PATTERNS_MAX};

@@ -1,5 +1,6 @@
 //! Why a query of the directory has no result, in words for the log.
 
+use crate::foreign_text::one_line;
 use crate::integrations::certificate_problem::certificate_problem;
 use ldap3::{LdapError, LdapResult};
 use std::io;
@@ -37,13 +38,13 @@ pub enum LdapFailure {
 
 impl From<LdapError> for LdapFailure {
     fn from(error: LdapError) -> Self {
-        Self::Unavailable(error.to_string())
+        Self::Unavailable(one_line(error))
     }
 }
 
 impl From<io::Error> for LdapFailure {
     fn from(error: io::Error) -> Self {
-        Self::Unavailable(certificate_problem(&error).unwrap_or_else(|| error.to_string()))
+        Self::Unavailable(certificate_problem(&error).unwrap_or_else(|| one_line(error)))
     }
 }
 
@@ -78,7 +79,7 @@ pub fn failure_text(what: &str, code: u32, own_text: &str) -> String {
         UNWILLING_TO_PERFORM => "the directory refuses it",
         _ => "the directory answers with an error",
     };
-    let own_text = own_text.trim();
+    let own_text = one_line(own_text);
     let separator = if own_text.is_empty() { "" } else { ": " };
     format!("{what}: {meaning} (result code {code}){separator}{own_text}")
 }

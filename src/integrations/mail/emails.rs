@@ -1,6 +1,7 @@
 //! The text of each e-mail, and its recipient: one function for each kind, from the state at delivery.
 
 use super::Email;
+use super::email::Run;
 use super::incoming::address::AddressPattern;
 use super::unsubscribe::{MailKind, unsubscribe_path};
 use crate::hosts::Hosts;
@@ -10,10 +11,13 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use model::job::MailTask;
 use model::{Directory, Timestamp, User, UserId};
+use rules::client::CLIENT_UNSPECIFIED;
 use std::sync::Arc;
 
 /// Context for deriving keys of this kind.
 const CONFIRM_PURPOSE: &str = "new address";
+/// Where the start page says how to change settings.
+pub const SETTINGS_PAGE: &str = "/about#your-settings";
 
 /// Recipient and e-mail, or why there is nothing to send any more.
 pub(super) fn compose(
@@ -61,6 +65,13 @@ impl MailContext<'_> {
         email
             .with_unsubscribe_link(url.clone())
             .link(format!("Stop emails about {}", kind.description()), url)
+    }
+
+    /// The link to how a person changes settings: which clients can, and a call for all others.
+    pub(super) fn link_to_settings(&self) -> Run {
+        let (words, url) =
+            ("Choose which emails you receive".to_owned(), format!("{}{SETTINGS_PAGE}", self.url));
+        Run { words, url: Some(url), shows_url: true, mark: None }
     }
 
     pub(super) fn user(&self, id: UserId) -> Result<&Arc<User>, String> {
@@ -142,7 +153,8 @@ impl MailContext<'_> {
         ip: &str,
     ) -> Result<(String, Email), String> {
         let user = self.user(user)?;
-        let client = if client.is_empty() { "an unknown client" } else { client };
+        let is_unknown = client.is_empty() || client == CLIENT_UNSPECIFIED;
+        let client = if is_unknown { "an unknown client" } else { client };
         let email = Email::new(format!("New login from {client}"))
             .paragraph(format!("Hi {},", user.full_name))
             .paragraph(format!("There was a new login to your account in {} ({}):", self.name(), self.url))
@@ -160,7 +172,7 @@ impl MailContext<'_> {
             false => email,
         };
         let email = email
-            .paragraph("You can turn these emails off in your notification settings, or with this link:");
+            .paragraph_of(vec![self.link_to_settings(), Run::plain(", or turn these off with this link:")]);
         Ok((user.delivery_email.clone(), self.with_unsubscribe_link(email, user, MailKind::Logins)))
     }
 }

@@ -6,11 +6,17 @@ use model::RealmId;
 use parking_lot::Mutex;
 use serde::Serialize;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Maximum number of e-mails of an organization; the oldest is dropped first.
 pub const MAILS_KEPT_MAX: usize = 200;
 /// Maximum number of e-mails of all organizations together.
 const ALL_MAILS_KEPT_MAX: usize = 2000;
+/// Maximum size of the e-mails of an organization in bytes, unless the newest alone is larger.
+pub const BYTES_KEPT_MAX: usize = 4 * MIB;
+/// Maximum size of the e-mails of all organizations together in bytes.
+const ALL_BYTES_KEPT_MAX: usize = 16 * MIB;
+const MIB: usize = 1024 * 1024;
 
 /// A sent e-mail.
 #[derive(Clone, Debug, Serialize)]
@@ -26,9 +32,20 @@ pub struct KeptMail {
     pub html: String,
 }
 
+impl KeptMail {
+    /// Approximate size in memory, in bytes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+            + [&self.id, &self.to, &self.subject, &self.text, &self.html]
+                .map(String::len)
+                .iter()
+                .sum::<usize>()
+    }
+}
+
 /// The newest e-mails, each with its organization.
 #[derive(Debug, Default)]
-pub struct MailList(Mutex<VecDeque<(RealmId, KeptMail)>>);
+pub struct MailList(Mutex<VecDeque<(RealmId, Arc<KeptMail>)>>);
 
 impl MailList {
     /// Adds an e-mail. One that is sent again is not added twice, and one from before a reset of its organization not at all.
@@ -44,12 +61,12 @@ impl MailList {
         let mut mails = self.0.lock();
         // With the lock: a reset clears the list when the job is gone.
         if attempt.is_waiting() {
-            push(&mut mails, attempt.realm.id(), mail);
+            push(&mut mails, attempt.realm.id(), Arc::new(mail));
         }
     }
 
     /// Those of an organization, newest first.
-    pub fn of(&self, realm: RealmId) -> Vec<KeptMail> {
+    pub fn of(&self, realm: RealmId) -> Vec<Arc<KeptMail>> {
         let mails = self.0.lock();
         mails.iter().filter(|(of, _)| *of == realm).map(|(_, mail)| mail.clone()).collect()
     }
@@ -60,24 +77,64 @@ impl MailList {
     }
 }
 
-fn push(mails: &mut VecDeque<(RealmId, KeptMail)>, realm: RealmId, mail: KeptMail) {
+fn push(mails: &mut VecDeque<(RealmId, Arc<KeptMail>)>, realm: RealmId, mail: Arc<KeptMail>) {
     if mails.iter().any(|(_, known)| known.id == mail.id) {
         return;
     }
     mails.push_front((realm, mail));
-    let mut own = (0..mails.len()).filter(|position| mails[*position].0 == realm);
-    let beyond = own.nth(MAILS_KEPT_MAX);
-    drop(beyond.and_then(|oldest| mails.remove(oldest)));
-    mails.truncate(ALL_MAILS_KEPT_MAX);
+    let (mut own, mut all) = (Size::default(), Size::default());
+    let mut is_newest = true;
+    mails.retain(|(of, mail)| {
+        let fits_own = *of != realm || own.add(mail, MAILS_KEPT_MAX, BYTES_KEPT_MAX);
+        let fits = fits_own && all.add(mail, ALL_MAILS_KEPT_MAX, ALL_BYTES_KEPT_MAX);
+        std::mem::take(&mut is_newest) || fits
+    });
+}
+
+/// The size of a list, the newest first.
+#[derive(Default)]
+struct Size {
+    count: usize,
+    bytes: usize,
+}
+
+impl Size {
+    /// Adds the next older e-mail. Returns whether the list is within the bounds with it.
+    fn add(&mut self, mail: &KeptMail, count_max: usize, bytes_max: usize) -> bool {
+        self.count += 1;
+        self.bytes += mail.bytes();
+        self.count <= count_max && self.bytes <= bytes_max
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn mail(id: usize) -> KeptMail {
-        let text = String::new;
-        KeptMail { id: id.to_string(), sent: 0, to: text(), subject: text(), text: text(), html: text() }
+    fn mail(id: usize) -> Arc<KeptMail> {
+        mail_of(id, 0)
+    }
+
+    fn mail_of(id: usize, bytes: usize) -> Arc<KeptMail> {
+        let (text, html) = (String::new, "x".repeat(bytes));
+        Arc::new(KeptMail { id: id.to_string(), sent: 0, to: text(), subject: text(), text: text(), html })
+    }
+
+    #[test]
+    fn bytes_of_mails_are_bounded_for_an_organization_and_in_all() {
+        let list = MailList::default();
+        let add = |realm, id, bytes| push(&mut list.0.lock(), RealmId(realm), mail_of(id, bytes));
+        (0..9).for_each(|id| add(1, id, MIB));
+        // Four would be beyond the bound with their other fields.
+        let ids = |realm| list.of(RealmId(realm)).iter().map(|mail| mail.id.clone()).collect::<Vec<_>>();
+        assert_eq!(ids(1), ["8", "7", "6"]);
+        // The newest one is kept, whatever its size, and nothing older.
+        add(1, 10, 5 * MIB);
+        assert_eq!(ids(1), ["10"]);
+        (2..9).for_each(|realm| (0..3).for_each(|id| add(realm, realm as usize * 10 + id, MIB)));
+        let all: usize = list.0.lock().iter().map(|(_, mail)| mail.bytes()).sum();
+        assert!(all <= ALL_BYTES_KEPT_MAX && all > ALL_BYTES_KEPT_MAX - 2 * MIB, "{all}");
+        assert_eq!((ids(1).len(), ids(8).len()), (0, 3));
     }
 
     #[test]

@@ -14,8 +14,8 @@ mod smtp_connection;
 mod unsubscribe;
 
 pub use email::Email;
-pub use emails::{confirm_path, parse_confirm_key};
-pub use list::{KeptMail, MAILS_KEPT_MAX, MailList};
+pub use emails::{SETTINGS_PAGE, confirm_path, parse_confirm_key};
+pub use list::{BYTES_KEPT_MAX, KeptMail, MAILS_KEPT_MAX, MailList};
 pub use password_reset::parse_reset_key;
 pub use sign_up::parse_sign_up_key;
 pub use unsubscribe::{MailKind, MailSetting, parse_unsubscribe_link};

@@ -3,6 +3,7 @@
 use super::Email;
 use super::smtp_connection::{Encryption, SmtpError, SmtpServer};
 use crate::config::{ConfigError, Mail, MailSecurity};
+use crate::foreign_text::one_line;
 use crate::integrations::certificate_problem::certificate_problem;
 use actors::outbox::{Delivery, DeliveryAttempt};
 use lettre::Message;
@@ -186,7 +187,7 @@ fn why(error: &(dyn Error + 'static)) -> String {
         }
         source = inner.source();
     }
-    words.chars().filter(|c| !c.is_control()).take(500).collect()
+    one_line(words)
 }
 
 #[cfg(test)]

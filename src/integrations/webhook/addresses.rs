@@ -17,7 +17,9 @@ impl Resolve for Resolver {
             let allowed = found.filter(|address| allows_private || is_public(address.ip()));
             let allowed: Vec<SocketAddr> = allowed.collect();
             if allowed.is_empty() {
-                return Err("no public address".into());
+                return Err(
+                    "it has only private addresses, which webhooks.private_addresses can allow".into()
+                );
             }
             Ok(Box::new(allowed.into_iter()) as Addrs)
         })
@@ -36,7 +38,9 @@ pub(super) fn refused_address(url: &str, allows_private: bool) -> Option<&'stati
         Host::Domain(_) => return None,
     };
     let is_refused = !allows_private && !is_public(literal);
-    is_refused.then_some("The payload URL is an address that this server does not connect to.")
+    is_refused.then_some(
+        "The payload URL is an address that this server does not connect to, unless webhooks.private_addresses of its configuration allows it.",
+    )
 }
 
 fn is_public(address: IpAddr) -> bool {

@@ -79,16 +79,16 @@ fn changes() -> Vec<Operation> {
             "Keys, sessions and queues stop, the bots of the user are deactivated, and open invitations are revoked.",
         )
         .with([may("deactivation_notification_comment", Text, "A comment of at most 2000 characters that is mailed to the user.")])
-        .sends(&["realm_user", "subscription", "user_group", "realm_bot"]),
+        .sends(&["realm_user", "user_status", "subscription", "user_group", "realm_bot"]),
         operation("deactivate-own-user", "DELETE /api/v1/users/me", "Deactivate the own account", "Keys, sessions and queues stop, and the own bots are deactivated.")
-            .sends(&["realm_user", "subscription", "user_group", "realm_bot"]),
+            .sends(&["realm_user", "user_status", "subscription", "user_group", "realm_bot"]),
         operation(
             "reactivate-user",
             "POST /api/v1/users/{user_id:int}/reactivate",
             "Reactivate a user",
             "Subscriptions, groups and the API key are as before.",
         )
-        .sends(&["realm_user", "subscription", "user_group", "realm_bot"]),
+        .sends(&["realm_user", "user_status", "subscription", "user_group", "realm_bot"]),
     ]
 }
 

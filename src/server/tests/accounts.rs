@@ -9,7 +9,7 @@ async fn host_header_selects_organization() {
     let (server, client) = start(&[]).await;
     let url = |path: &str| format!("{}/api/v1{path}", server.url());
     let get = |path: &str, host: &str| client.get(url(path)).header("Host", host);
-    // With one organization, unknown names belong to it, but unknown subdomains do not.
+    // Unknown names are names of the organization at the root, but unknown subdomains are not.
     for host in ["localhost:9991", "127.0.0.1", "chat.test:80"] {
         assert_eq!(read(get("/whose", host)).await.1["subdomain"], "", "{host}");
     }
@@ -31,7 +31,13 @@ async fn host_header_selects_organization() {
     let olga = acme.execute(commands::CreateUser { user: olga, sends_messages: false }).await.unwrap();
     let olga = ("olga@acme.example", acme.api_key(&olga));
     assert_eq!(read(get("/whose", "acme.localhost")).await.1["subdomain"], "acme");
-    assert_eq!(read(get("/whose", "chat.test")).await, (404, unknown));
+    // They stay so with another organization, whose subdomain below an unknown name names neither.
+    for host in ["chat.test", "192.168.1.5:9991", "0.0.0.0", "other.test"] {
+        assert_eq!(read(get("/whose", host)).await.1["subdomain"], "", "{host}");
+    }
+    for host in ["other.localhost", "acme.test", "acme.chat.test:80"] {
+        assert_eq!(read(get("/whose", host)).await, (404, unknown.clone()), "{host}");
+    }
 
     let at =
         |host: &str, address: &str, key: &str| read(get("/users/me", host).basic_auth(address, Some(key)));

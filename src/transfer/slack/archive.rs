@@ -1,13 +1,15 @@
 //! The zip of a Slack export: which files it has, and their JSON.
 
+use crate::foreign_text::one_line;
 use crate::transfer::problem::TransferError;
 use crate::transfer::unpack::{TOO_MUCH, unpacked_max};
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use zip::ZipArchive;
+use zip::result::ZipError;
 
 /// Files in an archive: one for each channel and day.
 const FILES_MAX: usize = 4_000_000;
@@ -31,12 +33,9 @@ impl SlackArchive {
     /// `Archive` and `TooLarge`; `NotAnExport` without users or channels.
     pub fn open(path: &Path) -> Result<Self, TransferError> {
         let file = File::open(path).map_err(|reason| TransferError::system(path, reason))?;
-        let broken = |reason: &dyn ToString| TransferError::Archive {
-            path: path.to_owned(),
-            reason: reason.to_string(),
-        };
         let size = file.metadata().map_err(|reason| TransferError::system(path, reason))?.len();
-        let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| broken(&error))?;
+        let zip = ZipArchive::new(BufReader::new(file));
+        let zip = zip.map_err(|error| TransferError::archive(path, zip_fault(&error, true)))?;
         if zip.len() > FILES_MAX {
             return Err(TransferError::TooLarge(format!("the archive has more than {FILES_MAX} files")));
         }
@@ -68,22 +67,37 @@ impl SlackArchive {
     /// `Archive`, `TooLarge` and `Invalid`.
     pub fn json<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, TransferError> {
         let Some(number) = self.zip.index_for_name(name) else { return Ok(None) };
-        let broken = |reason: String| TransferError::Archive { path: self.path.clone(), reason };
-        let file = self.zip.by_index(number).map_err(|error| broken(error.to_string()))?;
+        let path = &self.path;
+        let broken = |error: ZipError| TransferError::archive(path, zip_fault(&error, false));
+        let file = self.zip.by_index(number).map_err(broken)?;
         let mut bytes = Vec::new();
         let mut limited = file.take(FILE_BYTES_MAX + 1);
-        limited.read_to_end(&mut bytes).map_err(|error| broken(error.to_string()))?;
+        limited.read_to_end(&mut bytes).map_err(|error| broken(error.into()))?;
         if bytes.len() as u64 > FILE_BYTES_MAX {
             return Err(TransferError::TooLarge(format!("{name} has more than {FILE_BYTES_MAX} bytes")));
         }
         let left = self.left.checked_sub(bytes.len() as u64);
         self.left =
             left.ok_or_else(|| TransferError::TooLarge(format!("{}: {TOO_MUCH}", self.path.display())))?;
-        let invalid = |error: serde_json::Error| TransferError::Invalid {
-            file: name.to_owned(),
-            reason: error.to_string(),
-        };
-        serde_json::from_slice(&bytes).map(Some).map_err(invalid)
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| TransferError::invalid(name, error))
+    }
+}
+
+/// What is wrong with an archive, which `is_new` if none of its files was read yet: the library says it in terms of the format.
+fn zip_fault(error: &ZipError, is_new: bool) -> String {
+    match error {
+        ZipError::InvalidArchive(_) if is_new => {
+            "it is not a zip archive, or its end is missing; give the .zip file as Slack sent it".to_owned()
+        }
+        ZipError::InvalidArchive(_) => "a part of it is damaged".to_owned(),
+        ZipError::Io(reason) => match reason.kind() {
+            ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
+            ErrorKind::Other | ErrorKind::InvalidData | ErrorKind::InvalidInput => {
+                "a part of it is damaged".to_owned()
+            }
+            _ => one_line(reason),
+        },
+        other => one_line(other),
     }
 }
 

@@ -187,5 +187,5 @@ fn records(source: &Source, folder: &str) -> Result<Vec<Value>, TransferError> {
         return Err(TransferError::TooLarge(format!("{file} is too large")));
     }
     let text = std::fs::read(&path).map_err(failed)?;
-    serde_json::from_slice(&text).map_err(|error| TransferError::Invalid { file, reason: error.to_string() })
+    serde_json::from_slice(&text).map_err(|error| TransferError::invalid(file, error))
 }

@@ -26,8 +26,10 @@ impl Highlighter {
         let mut ranges = Vec::new();
         for text in texts(rendered).filter(|text| !text.is_fixed) {
             let shifted = |range: Range<usize>| text.start + range.start..text.start + range.end;
-            self.0.hits(text.text, |hit| {
-                if !hit.is_hidden {
+            let mut addresses = Addresses::of(text.text);
+            let none_known = || 0;
+            self.0.hits(text.text, none_known, |hit| {
+                if !(hit.is_part && addresses.contain(hit.range.start)) {
                     ranges.push(shifted(hit.range));
                 }
             });
@@ -59,6 +61,34 @@ fn marked(html: &str, mut ranges: Vec<Range<usize>>) -> String {
     }
     out.push_str(&html[done..]);
     out
+}
+
+/// The addresses with a scheme in a text, for places that ascend.
+struct Addresses<'t> {
+    text: &'t str,
+    /// The address that was found last.
+    last: Range<usize>,
+}
+
+impl<'t> Addresses<'t> {
+    fn of(text: &'t str) -> Self {
+        Self { text, last: 0..0 }
+    }
+
+    /// Whether a place is in one of them. Places must not descend.
+    fn contain(&mut self, place: usize) -> bool {
+        while self.last.end <= place {
+            let rest = &self.text[self.last.end..];
+            let Some(at) = rest.find("://") else {
+                self.last = self.text.len()..usize::MAX;
+                break;
+            };
+            let start = self.last.end + at;
+            let end = self.text[start..].find(char::is_whitespace).map_or(self.text.len(), |n| start + n);
+            self.last = start..end;
+        }
+        self.last.contains(&place)
+    }
 }
 
 fn escape(text: &str) -> String {

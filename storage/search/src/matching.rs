@@ -3,12 +3,15 @@
 use crate::analyzer::Analyzer;
 use crate::html::texts;
 use crate::language::Language;
-use crate::query::{Query, Word};
+use crate::names::Names;
+use crate::query::{Query, Word, WordMask, bit};
 use crate::tokenizer::tokens;
+use foldhash::fast::RandomState;
+use memchr::memmem::Finder;
+use std::cell::Cell;
+use std::collections::HashMap;
 use std::ops::Range;
-
-/// The words of a query that a message has, one bit each.
-pub type WordMask = u64;
+use std::sync::Arc;
 
 /// A message as it is searched.
 #[derive(Clone, Copy, Debug)]
@@ -27,22 +30,41 @@ pub(crate) struct Match {
     /// Its number in the query.
     pub word: usize,
     pub range: Range<usize>,
-    /// Part of an address: found, but not shown.
-    pub is_hidden: bool,
+    /// One word, which may be a part of an address.
+    pub is_part: bool,
 }
 
-/// Compares messages with one query.
+/// Compares messages with one query: a message is divided into words once, each of which is looked up among those of the query.
 #[derive(Debug)]
 pub struct Matcher {
     query: Query,
     analyzer: Analyzer,
+    /// The numbers of the query's stems.
+    stems: HashMap<Arc<str>, usize, RandomState>,
+    /// The first bytes of the stems.
+    firsts: Vec<u8>,
+    runs: Vec<(usize, Finder<'static>)>,
+    names: Names,
+    phrases: Vec<Finder<'static>>,
 }
 
 impl Matcher {
     /// A matcher for a search in texts of a language.
     pub fn new(text: &str, language: Language) -> Self {
         let mut analyzer = Analyzer::new(language);
-        Self { query: Query::parse(text, &mut analyzer), analyzer }
+        let query = Query::parse(text, &mut analyzer);
+        let (mut stems, mut runs) = (HashMap::default(), Vec::new());
+        for (number, word) in query.words.iter().enumerate() {
+            match word {
+                Word::Stem(stem) => _ = stems.insert(stem.clone(), number),
+                Word::Run(run) => runs.push((number, Finder::new(&**run).into_owned())),
+                Word::Name(..) => {}
+            }
+        }
+        let firsts = stems.keys().filter_map(|stem: &Arc<str>| stem.as_bytes().first().copied()).collect();
+        let names = Names::of(&query.words);
+        let phrases = query.phrases.iter().map(|phrase| Finder::new(phrase).into_owned()).collect();
+        Self { query, analyzer, stems, firsts, runs, names, phrases }
     }
 
     /// What is searched.
@@ -52,111 +74,71 @@ impl Matcher {
 
     /// Whether a message has everything that the query asks for.
     pub fn matches(&mut self, message: Searched<'_>) -> bool {
-        if self.query.is_empty() {
-            return false;
-        }
-        let all = self.query.words.iter().enumerate().fold(0, |all, (word, _)| all | bit(word));
-        self.words_of(message) == all && self.has_phrases(message)
+        !self.query.is_empty() && self.has_phrases(message) && self.words_of(message) == self.all_words()
+    }
+
+    fn all_words(&self) -> WordMask {
+        (0..self.query.words.len()).fold(0, |all, word| all | bit(word))
     }
 
     /// The words of the query that a message has.
     pub fn words_of(&mut self, message: Searched<'_>) -> WordMask {
-        let mut found = 0;
-        self.hits(message.topic, |hit| found |= bit(hit.word));
-        for text in texts(message.rendered) {
-            self.hits(text.text, |hit| found |= bit(hit.word));
+        let all = self.all_words();
+        let found = Cell::new(0);
+        for text in std::iter::once(message.topic).chain(texts(message.rendered).map(|text| text.text)) {
+            self.hits(text, || found.get(), |hit| found.set(found.get() | bit(hit.word)));
+            if found.get() == all {
+                break;
+            }
         }
-        found
+        found.get()
     }
 
     fn has_phrases(&self, Searched { topic, content, .. }: Searched<'_>) -> bool {
-        if self.query.phrases.is_empty() {
+        if self.phrases.is_empty() {
             return true;
         }
         let (topic, content) = (topic.to_lowercase(), content.to_lowercase());
-        self.query.phrases.iter().all(|phrase| content.contains(phrase) || topic.contains(phrase))
+        let has = |text: &str, phrase: &Finder<'_>| phrase.find(text.as_bytes()).is_some();
+        self.phrases.iter().all(|phrase| has(&content, phrase) || has(&topic, phrase))
     }
 
-    /// The places of words in a plain text.
-    pub(crate) fn hits(&mut self, text: &str, mut found: impl FnMut(Match)) {
-        let addresses = addresses(text);
+    /// The places of words in a plain text; those of words that are known to be there may be left out. The places of parts ascend.
+    pub(crate) fn hits(&mut self, text: &str, known: impl Fn() -> WordMask, mut found: impl FnMut(Match)) {
+        self.names.each(text, &known, |word, range| found(Match { word, range, is_part: false }));
+        let of_tokens = self
+            .stems
+            .values()
+            .chain(self.runs.iter().map(|(number, _)| number))
+            .fold(0, |all, n| all | bit(*n));
         let keeps_first = self.analyzer.language().keeps_first_letter();
         for token in tokens(text) {
+            if of_tokens & !known() == 0 {
+                break;
+            }
             let word = &text[token.range.clone()];
-            let is_hidden = addresses.iter().any(|address| address.contains(&token.range.start));
-            let mut stem = None;
-            for (number, wanted) in self.query.words.iter().enumerate() {
-                match wanted {
-                    Word::Run(run) if token.is_run => {
-                        for (start, _) in word.match_indices(&**run) {
-                            let start = token.range.start + start;
-                            found(Match { word: number, range: start..start + run.len(), is_hidden: false });
-                        }
+            if token.is_run {
+                for (number, run) in self.runs.iter().filter(|(number, _)| known() & bit(*number) == 0) {
+                    for start in run.find_iter(word.as_bytes()) {
+                        let start = token.range.start + start;
+                        let range = start..start + run.needle().len();
+                        found(Match { word: *number, range, is_part: false });
                     }
-                    Word::Stem(wanted) if !token.is_run => {
-                        if keeps_first && differs_at_once(word, wanted) {
-                            continue;
-                        }
-                        let stem = stem.get_or_insert_with(|| self.analyzer.stem(word));
-                        if stem.as_ref() == Some(wanted) {
-                            found(Match { word: number, range: token.range.clone(), is_hidden });
-                        }
-                    }
-                    Word::Name(name, _) if !token.is_run => {
-                        if let Some(length) = starts_with_name(&text[token.range.start..], name) {
-                            let range = token.range.start..token.range.start + length;
-                            found(Match { word: number, range, is_hidden: false });
-                        }
-                    }
-                    Word::Run(_) | Word::Stem(_) | Word::Name(..) => {}
                 }
+            } else if !(keeps_first && differs_at_once(word, &self.firsts))
+                && let Some(stem) = self.analyzer.stem(word)
+                && let Some(number) = self.stems.get(&stem)
+            {
+                found(Match { word: *number, range: token.range, is_part: true });
             }
         }
     }
 }
 
-/// The bit of a word of a query.
-fn bit(word: usize) -> WordMask {
-    1 << (word % WordMask::BITS as usize)
-}
-
-/// A fast check that a word cannot have a stem.
-fn differs_at_once(word: &str, stem: &str) -> bool {
-    match (word.as_bytes().first(), stem.as_bytes().first()) {
-        (Some(word), Some(stem)) if word.is_ascii() => word.to_ascii_lowercase() != *stem,
+/// A fast check that a word cannot have a stem that begins with any of these bytes.
+fn differs_at_once(word: &str, firsts: &[u8]) -> bool {
+    match word.as_bytes().first() {
+        Some(first) if word.is_ascii() => !firsts.contains(&first.to_ascii_lowercase()),
         _ => false,
     }
-}
-
-/// The length of a name at the beginning of a text, if the name ends with a word there.
-fn starts_with_name(text: &str, name: &str) -> Option<usize> {
-    let mut wanted = name.chars();
-    let mut next = wanted.next();
-    let mut length = 0;
-    for c in text.chars() {
-        if next.is_none() {
-            return (!c.is_alphanumeric()).then_some(length);
-        }
-        for lower in c.to_lowercase() {
-            if next != Some(lower) {
-                return None;
-            }
-            next = wanted.next();
-        }
-        length += c.len_utf8();
-    }
-    next.is_none().then_some(length)
-}
-
-/// The addresses with a scheme in a text.
-fn addresses(text: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(at) = text[from..].find("://") {
-        let start = from + at;
-        let end = text[start..].find(char::is_whitespace).map_or(text.len(), |length| start + length);
-        found.push(start..end);
-        from = end;
-    }
-    found
 }

@@ -14,6 +14,14 @@ const JOINERS: &str = "._/:@=?%#+~";
 /// Characters that are entities in HTML, where a text ends.
 const ENTITIES: [char; 5] = ['&', '<', '>', '"', '\''];
 
+/// Some words of a query, one bit each.
+pub type WordMask = u64;
+
+/// The bit of a word of a query.
+pub(crate) fn bit(word: usize) -> WordMask {
+    1 << (word % WordMask::BITS as usize)
+}
+
 /// One condition of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
@@ -72,9 +80,7 @@ impl Query {
         for term in terms(text) {
             match term.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')) {
                 Some(phrase) => {
-                    if !phrase.is_empty() {
-                        query.phrases.push(phrase.to_lowercase());
-                    }
+                    query.add_phrase(phrase.to_lowercase());
                     query.add_words(phrase, analyzer);
                 }
                 None => query.add_words(term, analyzer),
@@ -116,6 +122,12 @@ impl Query {
                     false => self.add_stem(analyzer.stem(word)),
                 }
             }
+        }
+    }
+
+    fn add_phrase(&mut self, phrase: String) {
+        if !phrase.is_empty() && !self.phrases.contains(&phrase) {
+            self.phrases.push(phrase);
         }
     }
 

@@ -55,6 +55,7 @@ fn queries_are_parsed() {
         ("\"Over the Moon\" quokka", "moon quokka", vec!["over the moon"]),
         ("\"unclosed phrase", "unclos phrase", vec![]),
         ("\"\" x", "x", vec![]),
+        ("\"The Moon\" \"the moon\"", "moon", vec!["the moon"]),
         ("example.com v1.2.3 snake_case", "=example.com =v1.2.3 =snake_case", vec![]),
         ("https://example.com/a?b=c-d", "=https://example.com/a?b=c-d", vec![]),
         ("state-of-the-art, quokka's C++", "state art quokka c", vec![]),

@@ -97,6 +97,12 @@ fn kind_of(c: char) -> Kind {
     }
 }
 
+/// Whether a word that is at a place of a text begins there.
+pub(crate) fn begins_word(text: &str, at: usize) -> bool {
+    let before = text[..at].chars().rev().find(|c| !is_mark(*c));
+    before.is_none_or(|c| kind_of(c) != Kind::Word)
+}
+
 /// Combining marks, which continue a word.
 fn is_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{200c}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{94d}' | '\u{9cd}')

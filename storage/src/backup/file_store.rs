@@ -1,8 +1,9 @@
 //! Backup repositories: a folder, or a service outside this package that stores files by name.
 
 use crate::error::StoreError;
-use crate::private_files::{create_private, sync_folder, write_private, write_synced};
+use crate::private_files::{create_private, sync_folder, write_synced};
 use std::fs::{self, File, OpenOptions, TryLockError};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -121,11 +122,17 @@ impl FileStore for Folder {
     fn store(&self, name: &str, content: &mut dyn Read) -> io::Result<()> {
         let path = self.path.join(name);
         if !name.contains('/') {
-            // The mark, which is written before the folder is locked.
-            let mut bytes = Vec::new();
-            content.read_to_end(&mut bytes)?;
+            // The mark, which is written before the folder is locked, perhaps by two processes at once.
             create_private(&self.path).map_err(io::Error::other)?;
-            return write_private(&path, &bytes).map_err(io::Error::other);
+            let own =
+                path.with_file_name(format!("{name}-{:016x}", RandomState::new().build_hasher().finish()));
+            let written = write_synced(&own, content).and_then(|()| fs::rename(&own, &path));
+            if written.is_err() {
+                // What stays is not in the way of another attempt.
+                let _ = fs::remove_file(&own);
+            }
+            written?;
+            return sync_folder(&self.path).map_err(io::Error::other);
         }
         let unfinished = path.with_file_name("unfinished");
         write_synced(&unfinished, content)?;

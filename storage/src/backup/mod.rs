@@ -66,11 +66,14 @@ impl Backups {
     pub fn open(repository: Box<dyn FileStore>, access: Access) -> Result<Self, StoreError> {
         let mut backups = Self { repository };
         let mut mark = backups.mark()?;
-        if mark.is_none() && access == Access::Write && backups.is_unused()? {
-            backups
-                .repository
-                .store(MARK, &mut MARK_TEXT.as_bytes())
-                .map_err(|error| backups.failed("write", MARK, &error))?;
+        if mark.is_none() && access == Access::Write {
+            if backups.is_unused()? {
+                backups
+                    .repository
+                    .store(MARK, &mut MARK_TEXT.as_bytes())
+                    .map_err(|error| backups.failed("write", MARK, &error))?;
+            }
+            // Another process may have made it meanwhile.
             mark = backups.mark()?;
         }
         let title = backups.repository.title();

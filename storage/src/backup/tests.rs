@@ -10,6 +10,8 @@ use crate::projection::Trees;
 use model::MessageId;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+use std::thread;
 use tempfile::TempDir;
 
 fn open(path: &Path) -> Result<Backups, StoreError> {
@@ -213,6 +215,34 @@ fn other_folder(temp: &Path) -> PathBuf {
     fs::create_dir_all(data.join("blobs/1")).unwrap();
     fs::write(data.join("blobs/1/coffee.txt"), "coffee").unwrap();
     data
+}
+
+/// Several processes may make one place at once: one of them has it, and the others say so.
+#[test]
+fn new_place_that_is_made_several_times_at_once_is_one() {
+    const AT_ONCE: usize = 4;
+    let temp = tempfile::tempdir().unwrap();
+    for round in 0..50 {
+        let place = temp.path().join(round.to_string());
+        let (start, all_tried) = (Barrier::new(AT_ONCE), Barrier::new(AT_ONCE));
+        let opened: Vec<Option<String>> = thread::scope(|scope| {
+            let attempt = || {
+                start.wait();
+                let opened = open(&place);
+                all_tried.wait();
+                opened.err().map(|error| error.to_string())
+            };
+            let attempts: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(attempt)).collect();
+            attempts.into_iter().map(|attempt| attempt.join().unwrap()).collect()
+        });
+        let refused: Vec<&String> = opened.iter().flatten().collect();
+        assert_eq!(refused.len(), AT_ONCE - 1, "{opened:?}");
+        assert!(refused.iter().all(|error| error.ends_with("is used by another process")), "{opened:?}");
+        let names = fs::read_dir(&place).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        assert_eq!(names, ["backup", "files", "lock", "manifests"]);
+    }
 }
 
 #[test]

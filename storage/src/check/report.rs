@@ -141,11 +141,13 @@ impl fmt::Display for ShardReport {
 
 impl fmt::Display for RealmReport {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (frames, rows) = (counted(self.frames, "frame"), counted(self.rows, "row"));
         match self.frames {
             // An organization without a journal that can be read.
-            0 => write!(out, "organization {}: {rows} in the trees", self.realm)?,
-            _ => write!(out, "organization {}: {frames}, {rows} without a mistake", self.realm)?,
+            0 => write!(out, "organization {}: {} in the trees", self.realm, counted(self.rows, "row"))?,
+            frames => {
+                let (frames, rows) = (counted(frames, "frame"), counted(self.rows, "consistent row"));
+                write!(out, "organization {}: {frames}, {rows}", self.realm)?;
+            }
         }
         if self.replayed > 0 {
             let replayed = counted(self.replayed, "frame");

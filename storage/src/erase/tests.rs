@@ -16,6 +16,7 @@ use model::{
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
 /// In the contents of messages that are deleted, and in those that stay.
@@ -352,6 +353,26 @@ fn trees_are_renewed_while_they_are_written() {
     let last = case.run.view().progress.sequence.0;
     let opened = open_realm(&case.run.log, &case.trees, REALM).unwrap();
     assert_eq!((opened.replayed, opened.view.unwrap().progress.sequence.0), (0, last));
+    case.check();
+}
+
+#[test]
+fn trees_can_be_read_at_every_moment_while_they_are_renewed() {
+    let case = Case::new();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    case.trees.progress(REALM).unwrap();
+                }
+            });
+        }
+        for _ in 0..20 {
+            assert!(case.trees.renew(&mut |_| true).unwrap());
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
     case.check();
 }
 

@@ -331,7 +331,7 @@ impl RealmLog for Journal {
             return Err(error);
         }
         running.thread = Some(self.restart(writer)?);
-        tracing::info!(journal = %self.folder.display(), "the journal has recovered and accepts frames again");
+        tracing::info!(journal = %self.folder.display(), "the journal has recovered and accepts changes again");
         Ok(())
     }
 

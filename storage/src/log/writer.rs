@@ -162,7 +162,7 @@ impl Writer {
     fn erase_tail(&mut self) {
         self.buffer.as_mut().fill(0);
         if let Err(error) = self.active.commit(self.offset, &self.buffer, self.sync) {
-            tracing::warn!(%error, "a failed group could not be erased from the journal");
+            tracing::warn!(%error, "a failed write could not be erased from the journal");
         }
     }
 
@@ -344,7 +344,7 @@ impl Writer {
     /// Stops accepting frames after a failed commit. The state of the disk is unknown and a later sync would not reveal it
     /// (the system reports a lost write only once), so nothing may be written after it: see `restore`.
     fn fail(&mut self, last_ticket: Ticket, error: LogError) {
-        tracing::error!(%error, "a commit to the journal failed; it accepts no frames until it has recovered");
+        tracing::error!(%error, "a commit to the journal failed; it accepts no changes until it has recovered");
         // Later frames are definitely not stored, whatever happened to the group itself.
         let reason = match &error {
             LogError::Full(_) => error.clone(),

@@ -52,4 +52,9 @@ async fn new_login_email_follows_setting() {
     log_in(&t, &person, password, "ZulipMobile/27").await;
     let subjects: Vec<String> = smtp.wait_for(2).await.iter().map(|mail| mail.header("subject")).collect();
     assert_eq!(subjects, ["New login from ZulipMobile"; 2]);
+    // A program without a `User-Agent`.
+    log_in(&t, &person, password, "").await;
+    let mail = smtp.wait_for(3).await.remove(2);
+    assert_eq!(mail.header("subject"), "New login from an unknown client");
+    assert!(mail.text().contains("Client: an unknown client"), "{}", mail.text());
 }

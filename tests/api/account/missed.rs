@@ -170,3 +170,78 @@ async fn missed_message_email_includes_messages_sent_while_reader_was_active() {
     let mails = s.mails(1).await;
     assert!(mails[0].2.contains("were away") && mails[0].2.contains("were here"), "{}", mails[0].2);
 }
+
+/// Lists keep their numbers, links their addresses, and what begins with `/me` is about the sender. What is no web or mail address
+/// is no link.
+#[tokio::test]
+async fn missed_message_email_keeps_what_was_written() {
+    let s = Scene::start().await;
+    let [iago, hamlet] = s.t.users(["iago", "hamlet"]);
+    let text = "5. five\n6. six\n\n[click <b>here](https://example.com/doc?a=1&b=2), [call](tel:5), https://example.com/bare and \
+                [file](/user_uploads/1/x/a.pdf)";
+    iago.send_direct(&[&hamlet], text).await;
+    iago.send_direct(&[&hamlet], "/me waves").await;
+    s.prepared(1).await;
+    s.clock.advance_secs(PERIOD);
+    let mail = s.mails(1).await.remove(0).2;
+    let url = &s.t.url;
+    for expected in [
+        "5. five\n6. six\n",
+        "click <b>here (https://example.com/doc?a=1&b=2), call, https://example.com/bare and file (",
+        "/user_uploads/1/x/a.pdf)",
+        "\n\nIago waves\n",
+        "<a href=\"https://example.com/doc?a=1&amp;b=2\">click &lt;b&gt;here</a>, call, <a href=\"https://example.com/bare\">",
+        "<p>Iago waves</p>",
+        "/about#your-settings",
+    ] {
+        assert!(mail.contains(expected), "{expected} of {url}: {mail}");
+    }
+    assert!(!mail.contains("tel:5") && !mail.contains("<b>here</a>"), "{mail}");
+}
+
+#[tokio::test]
+async fn missed_message_email_keeps_tables_and_rules() {
+    let s = Scene::start().await;
+    let [iago, hamlet] = s.t.users(["iago", "hamlet"]);
+    let text = "| a | b |\n|---|---|\n| 1 | [2](https://example.com/) |\n\n---\n\nafter";
+    iago.send_direct(&[&hamlet], text).await;
+    s.prepared(1).await;
+    s.clock.advance_secs(PERIOD);
+    let mail = s.mails(1).await.remove(0).2;
+    for expected in [
+        ":\na | b\n1 | 2 (https://example.com/)\n---\nafter\n",
+        "<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td><a href=\"https://example.com/\">2</a></td></tr>\n</table>\n<hr>\n<p>after</p>",
+    ] {
+        assert!(mail.contains(expected), "{expected} of {mail}");
+    }
+}
+
+/// Who was mentioned through a group reads that; the name of the group is content, which not every mail may have.
+#[tokio::test]
+async fn missed_message_email_says_which_group_was_mentioned() {
+    let s = Scene::start().await;
+    let [iago, hamlet, othello] = s.t.users(["iago", "hamlet", "othello"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).with(&othello).await;
+    let members = serde_json::json!([hamlet.id, othello.id]);
+    iago.post("/user_groups/create", &[("name", &"cooks"), ("description", &""), ("members", &members)])
+        .ok()
+        .await;
+    set(&othello, "message_content_in_email_notifications", "false").await;
+    iago.send(&channel, "lunch", "@*cooks* what is there?").await;
+    s.prepared(2).await;
+    s.clock.advance_secs(PERIOD);
+    let mails = s.mails(2).await;
+    let of = |person: &TestUser| mails.iter().find(|(to, ..)| *to == person.email).expect("a mail").2.clone();
+    assert!(of(&hamlet).contains("because @*cooks* was mentioned."), "{}", of(&hamlet));
+    let hidden = of(&othello);
+    assert!(
+        hidden.contains("because a group that you are in was mentioned.") && !hidden.contains("cooks"),
+        "{hidden}"
+    );
+    iago.send(&channel, "lunch", "@*cooks* and @**King Hamlet**").await;
+    s.prepared(2).await;
+    s.clock.advance_secs(PERIOD);
+    let both = s.mails(4).await;
+    let both = both.iter().find(|(to, _, text)| *to == hamlet.email && text.contains("and @King Hamlet"));
+    assert!(both.expect("a mail").2.contains("because you were mentioned."), "{both:?}");
+}

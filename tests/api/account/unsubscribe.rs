@@ -59,6 +59,10 @@ async fn link_of_a_mail_turns_off_mails_of_its_kind() {
     let mut queue = hamlet.register().modern().events(&["user_settings"]).await;
     let page = Visitor::new(&s.t).get(&path).await;
     assert!(page.status == 200 && html(&page).contains("missed direct messages and mentions"), "{page:?}");
+    assert!(
+        html(&page).contains("href=\"/about#your-settings\""),
+        "it leads to what works on this server: {page:?}"
+    );
     assert!(queue.now().await.is_empty(), "opening it changes nothing");
     let page = s.turn_off(&path).await;
     assert!(page.status == 200 && html(&page).contains("You no longer get emails about missed"), "{page:?}");

@@ -109,7 +109,10 @@ async fn outgoing_webhook_to_private_address_is_refused() {
     let mut owner = hamlet.register().events(&["message"]).await;
     let bot = make_outgoing(&hamlet, &service, 1).await;
     let content = failure_notice(&mut owner, &othello, &bot).await;
-    assert!(content.contains("does not connect to"), "{content}");
+    assert!(
+        content.contains("does not connect to") && content.contains("webhooks.private_addresses"),
+        "{content}"
+    );
     let (nowhere, _) = make(&hamlet, "nowhere", &[("bot_type", &3)]).await;
     assert!(failure_notice(&mut owner, &othello, &nowhere).await.contains("has no payload URL"));
     assert!(service.take_received().is_empty());

@@ -52,6 +52,39 @@ async fn archived_channel_is_read_only() {
 }
 
 #[tokio::test]
+async fn what_is_marked_unread_in_an_archived_channel_is_unread() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    let path = format!("/streams/{}", channel.id);
+    let id = iago.send(&channel, "t", "x").await;
+    iago.delete(&path, &[]).ok().await;
+    let unread = async || {
+        let topics = hamlet.register().modern().await.state["unread_msgs"]["streams"].clone();
+        let topics = topics.as_array().expect("topics").iter();
+        topics
+            .flat_map(|topic| topic["unread_message_ids"].as_array().expect("ids").clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(unread().await, [] as [u64; 0], "archiving marks it as read");
+    let answer = hamlet.flag("remove", "read", &[id]).await;
+    assert_eq!(answer["ignored_because_not_subscribed_channels"], json!([]));
+    assert_eq!(unread().await, [json!(id)]);
+    let narrow: Params<'_> = &[
+        ("anchor", &"newest"),
+        ("num_before", &10),
+        ("num_after", &0),
+        ("narrow", &json!([["channel", channel.name], ["topic", "t"]])),
+        ("op", &"remove"),
+        ("flag", &"read"),
+    ];
+    let answer = hamlet.post("/messages/flags/narrow", narrow).ok().await;
+    assert_eq!((&answer["processed_count"], &answer["updated_count"]), (&json!(1), &json!(0)));
+    iago.call(Method::PATCH, &path, &[("is_archived", &false)]).ok().await;
+    assert!(unread().await.contains(&json!(id)));
+}
+
+#[tokio::test]
 async fn archive_channel_permissions() {
     let t = TestServer::start().await;
     let [iago, hamlet, othello] = t.users(["iago", "hamlet", "othello"]);

@@ -85,14 +85,20 @@ async fn clock_is_set_and_runs_on() {
 async fn clock_without_a_time_or_too_far_is_refused() {
     let t = TestServer::builder().development().start().await;
     let missing = json!({
-        "msg": "Missing 'advance_secs' (let so many seconds pass), 'time' (set the date, in seconds) or 'real' (true: show the real date again)",
+        "msg": "Missing 'advance_secs' (let so many seconds pass), 'time' (set the date, in seconds since 1970) or 'real' (true: show the real date again)",
         "code": "REQUEST_VARIABLE_MISSING", "var_name": "advance_secs"
     });
     t.anonymous().post("/dev/clock", &[]).refused(400, missing.clone()).await;
     t.anonymous().post("/dev/clock", &[("real", &"false")]).refused(400, missing).await;
-    let allowed = "must be a number of seconds from 0 to 3162240000, such as 90 or 1.5";
-    let cases = [("time", "1e30"), ("time", "abc"), ("advance_secs", "4000000000"), ("advance_secs", "-1")];
-    for (name, value) in cases {
+    let date = "must be a number of seconds since 1970-01-01 UTC from 0 to 3162240000, such as 1798761600";
+    let seconds = "must be a number of seconds from 0 to 3162240000, such as 90 or 1.5";
+    let cases = [
+        ("time", "1e30", date),
+        ("time", "2026-12-01", date),
+        ("advance_secs", "4000000000", seconds),
+        ("advance_secs", "-1", seconds),
+    ];
+    for (name, value, allowed) in cases {
         t.anonymous().post("/dev/clock", &[(name, &value)]).bad(&format!("Invalid {name}: {allowed}")).await;
     }
 }

@@ -1,6 +1,7 @@
 //! `/dev/faults` and `POST /dev/queues/expire`.
 
-use crate::support::{Params, TestServer, TestUser, poll_for};
+use crate::support::{Params, TestServer, TestUser, poll_for, wait_until};
+use reqwest::Method;
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -60,6 +61,43 @@ async fn errors_are_for_their_calls_only() {
 }
 
 #[tokio::test]
+async fn errors_have_the_members_of_those_of_a_server() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    add(&t, &[("path", &"*/events"), ("kind", &"error"), ("code", &"BAD_EVENT_QUEUE_ID")]).await;
+    let poll = hamlet.get("/events", &[("queue_id", &"abc"), ("last_event_id", &-1)]).await;
+    assert_eq!((poll.status, &poll.body["queue_id"]), (400, &json!("abc")), "{poll:?}");
+    for (code, status) in [("SERVER_OVERLOADED", 503), ("BAD_REQUEST", 503), ("RATE_LIMIT_HIT", 429)] {
+        let fault: Params<'_> =
+            &[("path", &"*/users"), ("kind", &"error"), ("code", &code), ("status", &status)];
+        add(&t, fault).await;
+        let refused = hamlet.get("/users", &[]).await;
+        assert_eq!((refused.status, refused.header("Retry-After")), (status, "1.0"), "{code}");
+        assert_eq!(refused.body["retry-after"], 1.0, "{code}");
+    }
+    add(&t, &[("path", &"*/users"), ("kind", &"error"), ("status", &503)]).await;
+    let of_proxy = hamlet.get("/users", &[]).await;
+    assert_eq!((of_proxy.status, of_proxy.headers.get("Retry-After")), (503, None));
+    // Without a status it is that of the code, and 500 without one.
+    add(&t, &[("path", &"*/users"), ("kind", &"error"), ("code", &"CSRF_FAILED")]).await;
+    add(&t, &[("path", &"*/users"), ("kind", &"error")]).await;
+    assert_eq!((hamlet.get("/users", &[]).await.status, hamlet.get("/users", &[]).await.status), (403, 500));
+}
+
+#[tokio::test]
+async fn mails_are_a_tool() {
+    let t = TestServer::builder().development().start().await;
+    add(&t, &[("path", &"*"), ("kind", &"error"), ("status", &502), ("times", &2)]).await;
+    let mails = |params: Params<'_>| t.anonymous().bare(Method::GET, "/emails.json").query(params);
+    assert_eq!(mails(&[]).await.body["emails"], json!([]));
+    assert_eq!(t.anonymous().bare(Method::GET, "/emails").await.status, 200);
+    mails(&[("foo", &1)]).bad("There is no parameter 'foo' here").await;
+    let list = t.anonymous().get("/dev/faults", &[]).ok().await;
+    assert_eq!((&list["faults"][0]["hits"], &list["faults"][0]["times"]), (&json!(0), &json!(2)));
+    assert_eq!(t.anonymous().get("/dev/requests", &[]).ok().await["requests"], json!([]));
+}
+
+#[tokio::test]
 async fn lost_connections() {
     let t = TestServer::builder().development().start().await;
     let hamlet = t.user("hamlet");
@@ -90,6 +128,63 @@ async fn lost_connections() {
     assert!(begun.elapsed() >= Duration::from_millis(50));
 }
 
+/// The usual bad day: the client gives up, and sends again what was sent already.
+#[tokio::test]
+async fn delayed_call_is_done_at_once_and_also_if_its_client_leaves() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let send: Params<'_> =
+        &[("type", &"channel"), ("to", &"Verona"), ("topic", &"twice"), ("content", &"hello")];
+    let sent = || hamlet.message_ids(json!([["channel", "Verona"], ["topic", "twice"]]));
+    let posts: Params<'_> =
+        &[("path", &"*/messages"), ("http_method", &"POST"), ("kind", &"delay"), ("delay_ms", &3_600_000)];
+    let fault = add(&t, posts).await;
+    let waiting = tokio::spawn(hamlet.call(Method::POST, "/messages", send).request.send());
+    poll_for("the message is there", || async { (sent().await.len() == 1).then_some(()) }).await;
+    assert!(!waiting.is_finished());
+    waiting.abort();
+    let call = poll_for("the call is recorded", || async {
+        let calls = t.anonymous().get("/dev/requests", &[]).ok().await;
+        calls["requests"].as_array().unwrap().iter().find(|call| call["fault"] == fault).cloned()
+    })
+    .await;
+    assert_eq!((&call["status"], &call["user"]), (&json!(null), &json!("hamlet@zulip.com")));
+    hamlet.post("/messages", send).ok().await;
+    assert_eq!(sent().await.len(), 2);
+}
+
+#[tokio::test]
+async fn events_of_a_delayed_answer_come_again() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let queue = hamlet.register().await;
+    add(&t, &[("path", &"*/events"), ("kind", &"delay"), ("delay_ms", &3_600_000)]).await;
+    let poll = t.hold_poll(&queue).await;
+    let send: Params<'_> =
+        &[("type", &"channel"), ("to", &"Verona"), ("topic", &"late"), ("content", &"hello")];
+    hamlet.post("/messages", send).ok().await;
+    wait_until("the poll has its events", || !t.is_polled(&queue)).await;
+    assert!(!poll.is_finished());
+    // A second poll while the answer of the first is on its way.
+    let events = queue.poll(true).await.ok();
+    assert!(events["events"].as_array().unwrap().iter().any(|event| event["type"] == "message"), "{events}");
+    poll.abort();
+    // A reset meanwhile ends nothing that was answered, and leaves nothing behind.
+    let queue = hamlet.register().await;
+    let users = tokio::spawn({
+        add(&t, &[("path", &"*/users/me"), ("kind", &"delay"), ("delay_ms", &200)]).await;
+        hamlet.call(Method::GET, "/users/me", &[]).request.send()
+    });
+    poll_for("the call has its fault", || async {
+        let list = t.anonymous().get("/dev/faults", &[]).ok().await;
+        (list["faults"] == json!([])).then_some(())
+    })
+    .await;
+    t.anonymous().post("/dev/reset", &[]).ok().await;
+    assert_eq!(users.await.unwrap().unwrap().status(), 200);
+    assert_eq!(queue.poll(true).await.body["code"], "BAD_EVENT_QUEUE_ID");
+}
+
 #[tokio::test]
 async fn queues_end_on_demand() {
     let t = TestServer::builder().development().start().await;
@@ -114,7 +209,7 @@ async fn invalid_faults_are_refused() {
     let t = TestServer::builder().development().start().await;
     let anonymous = t.anonymous();
     let too_long = "Invalid seconds: must be a number of seconds from 0 to 86400, such as 90 or 1.5";
-    let cases: [(Params<'_>, &str); 14] = [
+    let cases: [(Params<'_>, &str); 15] = [
         (
             &[("path", &"/"), ("kind", &"error"), ("msg", &"lost")],
             "'msg' needs 'code': without a code, the answer is a page as from a proxy, not JSON",
@@ -148,9 +243,16 @@ async fn invalid_faults_are_refused() {
         ),
         (
             &[("path", &"/dev/requests"), ("kind", &"disconnect")],
-            "Invalid path: the calls below /dev/ have no faults",
+            "Invalid path: the calls below /dev/ and of /emails have no faults",
         ),
-        (&[("path", &"/dev/*"), ("kind", &"truncate")], "Invalid path: the calls below /dev/ have no faults"),
+        (
+            &[("path", &"/emails.json"), ("kind", &"disconnect")],
+            "Invalid path: the calls below /dev/ and of /emails have no faults",
+        ),
+        (
+            &[("path", &"/dev/*"), ("kind", &"truncate")],
+            "Invalid path: the calls below /dev/ and of /emails have no faults",
+        ),
         (
             &[("path", &"/"), ("kind", &"disconnect"), ("duration", &5)],
             "There is no parameter 'duration' here",

@@ -38,8 +38,11 @@ async fn new_organization_is_a_sample_of_its_own() {
 async fn mails_are_those_of_the_organization_until_it_is_reset() {
     let t = TestServer::builder().development().start().await;
     let anonymous = t.anonymous();
-    let made = anonymous.post("/dev/realms", &[("seed", &SMALL)]).ok().await;
+    // Behind a mapped port.
+    let mapped = anonymous.post("/dev/realms", &[("seed", &SMALL)]).header("Host", "127.0.0.1:49153");
+    let made = mapped.ok().await;
     let host = made["host"].as_str().unwrap();
+    assert!(host.ends_with(".localhost:49153"), "{made}");
     let mut olga = t.user("iago");
     olga.email = "olga@acme.example".to_owned();
     olga.key = made["users"][0]["api_key"].as_str().unwrap().to_owned();
@@ -53,7 +56,9 @@ async fn mails_are_those_of_the_organization_until_it_is_reset() {
         })
         .await
     };
-    assert_eq!(invite("new@acme.example").await.len(), 1);
+    let mails = invite("new@acme.example").await;
+    assert_eq!(mails.len(), 1);
+    assert!(mails[0]["text"].as_str().unwrap().contains(&format!("http://{host}/join/")), "{mails:?}");
     let page = anonymous.http.get(format!("{}/emails", t.url)).header("Host", host).send();
     assert!(page.await.unwrap().text().await.unwrap().contains("new@acme.example"));
     assert_eq!(anonymous.get("/emails.json", &[]).ok().await["emails"], json!([]));
@@ -71,7 +76,13 @@ async fn subdomain_can_be_chosen_once() {
     let made = t.anonymous().post("/dev/realms", &[("subdomain", &"acme")]).ok().await;
     assert_eq!(made["subdomain"], "acme");
     t.anonymous().post("/dev/realms", &[("subdomain", &"acme")]).bad("The subdomain acme is in use").await;
-    assert_eq!(t.anonymous().post("/dev/realms", &[("subdomain", &"not a name!")]).await.status, 400);
+    for subdomain in ["not a name!", "Acme", "acme-", "a.b", &"a".repeat(41)] {
+        let refused = t.anonymous().post("/dev/realms", &[("subdomain", &subdomain)]);
+        refused
+            .bad("Invalid subdomain: it has at most 40 characters, which are lower-case letters (a to z), digits and hyphens, without \
+                  a hyphen at the beginning or the end")
+            .await;
+    }
 }
 
 #[tokio::test]
@@ -106,4 +117,18 @@ async fn address_of_an_organization_has_the_port_that_the_server_was_called_at()
     let made = call.header("Host", "127.0.0.1:49153").ok().await;
     assert_eq!(made["host"], "test-1.localhost:49153");
     assert_eq!(made["url"], "http://test-1.localhost:49153");
+}
+
+#[tokio::test]
+async fn mails_of_the_first_organization_have_the_port_that_the_server_was_called_at() {
+    let t = TestServer::builder().development().start().await;
+    let anonymous = t.anonymous();
+    anonymous.get("/server_settings", &[]).header("Host", "127.0.0.1:49153").ok().await;
+    let params: Params<'_> = &[("invitee_emails", &"new@zulip.com"), ("stream_ids", &json!([]))];
+    t.user("iago").post("/invites", params).ok().await;
+    let mail = poll_for("the mail is listed", || async {
+        anonymous.get("/emails.json", &[]).ok().await["emails"].as_array().unwrap().first().cloned()
+    });
+    let mail = mail.await;
+    assert!(mail["text"].as_str().unwrap().contains("http://127.0.0.1:49153/join/"), "{mail}");
 }

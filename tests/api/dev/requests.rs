@@ -116,14 +116,48 @@ async fn record_of_a_call_that_no_handler_saw_has_what_its_head_says() {
 }
 
 #[tokio::test]
+async fn poll_that_its_client_gives_up_is_recorded_without_a_status() {
+    let t = TestServer::builder().development().start().await;
+    let (hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
+    let queue = hamlet.register().events(&["message"]).await;
+    let parameters: Params<'_> = &[("queue_id", &queue.id), ("last_event_id", &-1)];
+    let poll = hamlet.call(reqwest::Method::GET, "/events", parameters).request;
+    let given_up = poll.timeout(std::time::Duration::from_millis(200)).send().await;
+    assert!(given_up.unwrap_err().is_timeout());
+    let find = async || {
+        let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
+        calls.as_array().unwrap().iter().find(|call| call["path"] == "/api/v1/events").cloned()
+    };
+    let call = loop {
+        // The server notices the end of the connection by itself.
+        if let Some(call) = find().await {
+            break call;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(
+        (&call["user"], &call["status"], &call["fault"], &call["code"]),
+        (&json!(hamlet.email), &Value::Null, &Value::Null, &Value::Null)
+    );
+    assert!(call["micros"].as_u64().unwrap() >= 100_000, "{call}");
+}
+
+#[tokio::test]
 async fn uploads_are_recorded_with_names_and_sizes() {
     let t = TestServer::builder().development().start().await;
     let (iago, anonymous) = (t.user("iago"), t.anonymous());
     let text = vec![b'a'; 300_000];
-    iago.upload("/user_uploads", &[("colour", &"blue")], &[("notes.txt", text)]).ok().await;
-    let two =
-        iago.upload("/users/me/avatar", &[], &[("a.png", b"ab".to_vec()), ("b.png", b"abc".to_vec())]).await;
+    let stored = iago.upload("/user_uploads", &[("colour", &"blue")], &[("notes.txt", text)]).ok().await;
+    assert_eq!(stored["ignored_parameters_unsupported"], json!(["colour"]));
+    let two = iago
+        .upload(
+            "/users/me/avatar",
+            &[("size", &"5")],
+            &[("a.png", b"ab".to_vec()), ("b.png", b"abc".to_vec())],
+        )
+        .await;
     assert_eq!(two.status, 400);
+    assert_eq!(iago.upload("/user_uploads", &[("colour", &"blue")], &[]).await.status, 400);
     iago.get("/users/me", &[]).ok().await;
     let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
     assert_eq!(
@@ -134,8 +168,12 @@ async fn uploads_are_recorded_with_names_and_sizes() {
             &json!([{"name": "notes.txt", "size": 300_000}])
         )
     );
+    assert_eq!(calls[0]["ignored_parameters"], json!(["colour"]));
     assert_eq!(calls[1]["files"], json!([{"name": "a.png", "size": 2}, {"name": "b.png", "size": 3}]));
-    assert_eq!(calls[2]["files"], json!([]));
+    // Those of a call that fails, too.
+    assert_eq!(calls[1]["ignored_parameters"], json!(["size"]));
+    assert_eq!(calls[2]["ignored_parameters"], json!(["colour"]));
+    assert_eq!(calls[3]["files"], json!([]));
 }
 
 #[tokio::test]

@@ -1,7 +1,10 @@
 //! `dev --seed`, `--print-seed`, `--empty`, seeds of `POST /dev/realms`, and `POST /dev/reset`.
 
-use crate::support::{ApiResponse, Params, ServerProcess, TestServer, TestUser};
+use crate::support::{ApiResponse, Params, ServerProcess, TestServer, TestUser, wait_until};
+use futures_util::FutureExt;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
+use std::future::IntoFuture;
 
 /// What a user sees of an organization, without what differs between two of them.
 async fn picture(user: &TestUser) -> Value {
@@ -224,6 +227,26 @@ async fn kept_data_accepts_only_the_seed_that_it_was_made_from() {
     assert!(!status.success() && output.contains("it is not known from which seed"), "{output}");
 }
 
+/// On a server whose clock is moved, what was erased later than now is no reason for a warning.
+#[tokio::test]
+async fn restart_after_the_clock_was_moved_does_not_warn() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let server = ServerProcess::dev(&data);
+    let erased = || std::fs::read(data.join("erased")).ok();
+    wait_until("there is a record of erasing", || erased().is_some()).await;
+    let before = erased();
+    server.anonymous().post("/dev/clock", &[("advance_secs", &864_000)]).ok().await;
+    wait_until("it has erased", || erased() != before).await;
+    stop(server);
+    let server = ServerProcess::dev(&data);
+    let log = || server.log.lock().unwrap().clone();
+    wait_until("the erasing is compared", || log().contains("was erased while the clock was moved ahead"))
+        .await;
+    assert!(!log().contains("later than now"), "{}", log());
+    stop(server);
+}
+
 #[tokio::test]
 async fn reset_goes_back_to_the_seeds_of_kept_data() {
     let folder = tempfile::tempdir().unwrap();
@@ -304,4 +327,35 @@ async fn accounts_exist_at_every_moment_of_a_reset() {
         }
     }
     assert!(calls > 20, "only {calls} calls while resetting");
+}
+
+#[tokio::test]
+async fn queues_registered_while_an_organization_is_reset_end_with_it_or_with_the_next_reset() {
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &[]);
+    let (hamlet, anonymous) = (server.user("hamlet").await, server.anonymous());
+    let mut queues = Vec::new();
+    for _ in 0..30 {
+        let reset = anonymous.post("/dev/reset", &[]).into_future();
+        tokio::pin!(reset);
+        // Several at a time, so that some registrations are pending when the queues end.
+        let answered = loop {
+            if let Some(answered) = (&mut reset).now_or_never() {
+                break answered;
+            }
+            let register =
+                |_| hamlet.post("/register", &[("event_types", &json!(["message"]))]).into_future();
+            queues.extend(join_all((0..8).map(register)).await);
+        };
+        answered.ok();
+    }
+    anonymous.post("/dev/reset", &[]).ok().await;
+    let mut registered = 0;
+    for answer in queues.into_iter().filter(|answer| answer.status == 200) {
+        let queue = answer.body["queue_id"].as_str().expect("a queue").to_owned();
+        let params: Params<'_> = &[("queue_id", &queue), ("last_event_id", &-1), ("dont_block", &true)];
+        let polled = hamlet.get("/events", params).await;
+        assert_eq!(polled.body["code"], "BAD_EVENT_QUEUE_ID", "{polled:?}");
+        registered += 1;
+    }
+    assert!(registered > 50, "only {registered} registrations");
 }

@@ -191,6 +191,7 @@ async fn update_realm_errors() {
     for (name, value, msg) in [
         ("name", "".to_owned(), "name cannot be blank".to_owned()),
         ("name", long[..41].to_owned(), "name is too long (limit: 40 characters)".to_owned()),
+        ("name", "A\nB".to_owned(), "Invalid characters in name!".to_owned()),
         ("description", long, "description is too long (limit: 1000 characters)".to_owned()),
         ("allow_message_editing", "1".to_owned(), "allow_message_editing is not a boolean".to_owned()),
         ("topics_policy", "any".to_owned(), "Invalid topics_policy".to_owned()),

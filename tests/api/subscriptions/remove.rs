@@ -18,6 +18,23 @@ async fn unsubscribe_self() {
 }
 
 #[tokio::test]
+async fn channels_that_are_left_are_named_in_the_order_of_the_request() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    iago.create_channel("Verona").await;
+    let new: Vec<_> = (0..80).map(|number| json!({"name": format!("channel {number}")})).collect();
+    hamlet.post("/users/me/subscriptions", &[("subscriptions", &json!(new))]).ok().await;
+    let mut names: Vec<_> = new.iter().rev().map(|channel| channel["name"].clone()).collect();
+    names.insert(40, json!("Verona"));
+    let params: Params<'_> = &[("subscriptions", &json!(names))];
+    let body = hamlet.delete("/users/me/subscriptions", params).ok().await;
+    assert_eq!(json!(names.remove(40)), body["not_removed"][0]);
+    assert_eq!(body["removed"], json!(names));
+    let left = hamlet.get("/users/me/subscriptions", &[]).ok().await;
+    assert_eq!(left["subscriptions"], json!([]));
+}
+
+#[tokio::test]
 async fn unsubscribe_others() {
     let t = TestServer::start().await;
     let [iago, hamlet, cordelia] = t.users(["iago", "hamlet", "cordelia"]);

@@ -13,11 +13,12 @@ import traceback
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), ".."))
 
-from join_in_browser import PATIENCE_SECS, Server, open_browser  # noqa: E402
+from join_in_browser import PATIENCE_SECS, Server, click_through, open_browser  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 
 OWNER = "desdemona@zulip.com"
 LOOKS = [("light", "light", 900), ("dark", "dark", 900), ("narrow", "light", 320), ("narrow-dark", "dark", 320)]
+SUBMIT = "main button[type=submit]"
 RUN_AXE = "const done = arguments[arguments.length - 1]; axe.run(document).then((found) => done(found.violations))"
 OVERFLOW = "return document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LOADED = "return performance.getEntriesByType('resource').map((entry) => entry.name)"
@@ -34,7 +35,7 @@ class Pages:
         self.browser.get(self.server.url + path)
         for name, value in fields.items():
             self.browser.find_element(By.NAME, name).send_keys(value)
-        self.browser.find_element(By.CSS_SELECTOR, button or "main button[type=submit]").click()
+        click_through(self.browser, button or SUBMIT)
 
     def link_in_mail(self, address, part):
         deadline = time.monotonic() + PATIENCE_SECS
@@ -108,7 +109,12 @@ class Pages:
             ("/#narrow/channel/12/near/3", "a channel"),
             ("/#narrow/dm/10,8-dm", "a direct conversation"),
             ("/#narrow/dm/10-King-Hamlet/near/7", "direct messages with King Hamlet"),
-            ("/#narrow/is/starred", "messages"),
+            ("/#narrow/is/starred", "messages that are starred"),
+            ("/#narrow/-is/muted/search/foo.20bar", "messages in topics that are not muted and with “foo bar”"),
+            ("/#narrow/channel/1-general/search/foo", "messages with “foo” in #general"),
+            ("/#narrow/has/link/sender/10-King-Hamlet", "messages with links and by King Hamlet"),
+            ("/#narrow/near/7", "message 7"),
+            ("/#narrow/is/unknown", "messages"),
         ]:
             self.browser.get("about:blank")
             self.browser.get(self.server.url + link)
@@ -118,8 +124,30 @@ class Pages:
             host = self.server.url.removeprefix("http://")
             assert app == "zulip://" + host + link, app
         self.look_at("conversation", "/#narrow/channel/1-general/topic/lunch")
+        for link, name in [
+            ("/#settings/notifications", "your settings"),
+            ("/#inbox", "the inbox"),
+            ("/#channels/3/x", "the settings of a channel"),
+            ("/#user/10", "the profile of a user"),
+        ]:
+            self.browser.get("about:blank")
+            self.browser.get(self.server.url + link)
+            shown = self.browser.find_element(By.ID, "conversation-name").text
+            assert shown == name, shown
+            assert not self.browser.find_element(By.ID, "open-app").is_displayed(), link
+            assert self.browser.find_element(By.ID, "conversation-view").is_displayed(), link
+        self.look_at("view", "/#settings/notifications")
         self.browser.get(self.server.url + "/about")
         assert not self.browser.find_element(By.ID, "conversation").is_displayed()
+        own_title = self.browser.title
+        for link, title in [("#narrow/is/starred", "messages that are starred"), ("#unknown", own_title)]:
+            # The page's own listener is older, so it has run before the timer.
+            shown = self.browser.execute_async_script(
+                "location.hash = arguments[0];"
+                " addEventListener('hashchange', () => setTimeout(() => arguments[1](document.title)), {once: true});",
+                link,
+            )
+            assert shown == title, shown
 
     def call_is_made_from_the_reference(self):
         self.browser.get(self.server.url + "/api/send-message")
@@ -182,13 +210,13 @@ class Pages:
         link = self.server.url + "/#narrow/channel/1-general/topic/lunch"
         self.browser.get("about:blank")
         self.browser.get(link)
-        self.browser.find_element(By.CSS_SELECTOR, "a.to-login").click()
+        click_through(self.browser, "a.to-login")
         for password in ["wrong", OWNER]:
             for name, value in {"username": OWNER, "password": password}.items():
                 field = self.browser.find_element(By.NAME, name)
                 field.clear()
                 field.send_keys(value)
-            self.browser.find_element(By.CSS_SELECTOR, "main button[type=submit]").click()
+            click_through(self.browser, SUBMIT)
         assert self.browser.current_url == link, self.browser.current_url
         assert self.browser.find_element(By.ID, "conversation").is_displayed()
         self.look_at("owner")
@@ -229,8 +257,10 @@ def main():
             try:
                 step()
                 passed += 1
-            except Exception:
+            except Exception as error:
                 failed += 1
+                # Addresses in the driver, which would hide the message.
+                error.stacktrace = None
                 print(f"FAILED {step.__name__}\n{traceback.format_exc()}")
     finally:
         if browser:

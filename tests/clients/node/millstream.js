@@ -139,7 +139,8 @@ class Realm {
 class Server {
     constructor(url, users, process) {
         const { hostname, port } = new URL(url);
-        Object.assign(this, { url, process, hostname, port });
+        // Brackets are part of URLs with an IPv6 address, but not of the address.
+        Object.assign(this, { url, process, hostname: hostname.replace(/^\[|\]$/g, ""), port });
         this.root = new Realm(this, url, users);
     }
 
@@ -201,10 +202,22 @@ class Server {
     }
 }
 
+function checkUrl(url) {
+    let protocol;
+    try {
+        ({ protocol } = new URL(url));
+    } catch {
+        // No URL.
+    }
+    if (protocol !== "http:") throw new Error(`MILLSTREAM_URL must be a URL such as http://127.0.0.1:9991, not ${url}`);
+}
+
 /** Starts a server; `seed` is the path of a seed file, `args` are more arguments of `millstream dev`, such as --rate-limits. */
 async function start({ binary = process.env.MILLSTREAM || "millstream", seed, args = [] } = {}) {
-    if (process.env.MILLSTREAM_URL) {
-        const server = new Server(process.env.MILLSTREAM_URL.replace(/\/$/, ""), [], undefined);
+    const running = process.env.MILLSTREAM_URL;
+    if (running) {
+        checkUrl(running);
+        const server = new Server(running.replace(/\/$/, ""), [], undefined);
         server.root = await server.newRealm();
         return server;
     }

@@ -228,6 +228,16 @@ def _binary(config):
     return binary
 
 
+def _check_url(url):
+    try:
+        parts = urllib.parse.urlsplit(url)
+        is_right = parts.scheme == "http" and parts.hostname and parts.port != 0
+    except ValueError:
+        is_right = False
+    if not is_right:
+        raise pytest.UsageError(f"MILLSTREAM_URL must be a URL such as http://127.0.0.1:9991, not {url}")
+
+
 def _wait_until_ready(process, ready, log):
     end = time.monotonic() + START_SECS_MAX
     while not os.path.exists(ready):
@@ -245,6 +255,7 @@ def millstream(request):
     """The development server of this test run."""
     url = os.environ.get("MILLSTREAM_URL")
     if url:
+        _check_url(url)
         server = Millstream(url.rstrip("/"), [])
         try:
             server.root = server.new_realm()

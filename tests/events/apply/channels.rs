@@ -44,7 +44,7 @@ impl State {
         self.forget_unread_of(&ids);
     }
 
-    /// Deleted and archived channels have no unread messages.
+    /// Channels that the user does not see have no unread messages.
     fn forget_unread_of(&mut self, channels: &[Value]) {
         let topics = self.json["unread_msgs"]["streams"].as_array().expect("a list").iter();
         let gone = topics.filter(|topic| channels.contains(&topic["stream_id"]));
@@ -68,7 +68,6 @@ impl State {
         }
         if property == "is_archived" {
             assert!(!self.is_plain(), "for this client archived channels are gone: {event}");
-            self.forget_unread_of(&[event["stream_id"].clone()]);
         }
     }
 

@@ -9,6 +9,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+/// The refusals of bodies that are no forms, and of texts that are none.
+const MALFORMED: [&str; 2] = ["Malformed multipart body", "content is not valid UTF-8"];
+
 /// All that was recorded until now.
 #[derive(Default)]
 struct Recorded {
@@ -106,6 +109,10 @@ impl Recorded {
         let code = body["code"].as_str().unwrap_or_default().to_owned();
         let text = body["msg"].as_str().unwrap_or_default().to_owned();
         let known = self.errors.entry(id.to_owned()).or_default();
+        // What every form may be refused for says nothing about the operation.
+        if MALFORMED.contains(&&*text) {
+            return;
+        }
         // The shortest text, and of these the first in the alphabet, so that the order of tests does not matter.
         let is_better = |known: &String| (text.len(), &text) < (known.len(), known);
         if known.get(&(status, code.clone())).is_none_or(is_better) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Maximum number of terms; far more than interactive clients send.
 pub const NARROW_TERMS_MAX: usize = 100;
 
-/// A narrow as sent: a list of `{operator, operand, negated?}` objects and pairs of strings; null is none.
+/// A narrow as sent: a list of `{operator, operand, negated?}` objects and pairs of strings; null is none. Equal terms are one.
 /// `NarrowNotList`, `NarrowTooLong`, `NarrowTerm`, `NarrowPart`, `NarrowOperandBlank`.
 pub fn parse_narrow(narrow: &Value) -> Result<Vec<Term>, RuleError> {
     let elements = match narrow {
@@ -18,7 +18,20 @@ pub fn parse_narrow(narrow: &Value) -> Result<Vec<Term>, RuleError> {
     if elements.len() > NARROW_TERMS_MAX {
         return Err(RuleError::NarrowTooLong { limit: NARROW_TERMS_MAX });
     }
-    elements.iter().enumerate().map(|(index, element)| parse_term(index, element)).collect()
+    let mut terms: Vec<Term> = Vec::with_capacity(elements.len());
+    for (index, element) in elements.iter().enumerate() {
+        let term = parse_term(index, element)?;
+        if !is_merged(&term.operator) || !terms.contains(&term) {
+            terms.push(term);
+        }
+    }
+    Ok(terms)
+}
+
+/// Whether equal terms with an operator select what one of them does, which costs a set of messages each.
+fn is_merged(operator: &Operator) -> bool {
+    // There may be one `with`, and all `search` terms are one text.
+    !matches!(operator, Operator::With | Operator::Search)
 }
 
 fn parse_term(index: usize, element: &Value) -> Result<Term, RuleError> {
@@ -121,6 +134,18 @@ mod tests {
         );
         assert_eq!(parse_narrow(&json!(null)), Ok(vec![]));
         assert_eq!(parse_narrow(&json!([])), Ok(vec![]));
+    }
+
+    #[test]
+    fn equal_terms_are_one() {
+        let followed = json!({"operator": "is", "operand": "followed"});
+        let mut narrow = vec![followed.clone(); 98];
+        narrow.push(json!({"operator": "is", "operand": "followed", "negated": true}));
+        narrow.push(json!({"operator": "channel", "operand": 7}));
+        let terms = parse_narrow(&narrow.into()).unwrap();
+        assert_eq!(terms.len(), 3, "{terms:?}");
+        let kept = json!([["search", "lunch"], ["search", "lunch"], ["with", "7"], ["with", "7"]]);
+        assert_eq!(parse_narrow(&kept).unwrap().len(), 4, "their number has a meaning");
     }
 
     #[test]

@@ -10,6 +10,9 @@ pub struct VisibilityDiff {
     pub sees: bool,
     /// The user sees the channel's subscribers from now on.
     pub gains_subscribers: bool,
+    /// The user saw the channel and still does, but sees its subscribers from now on, or no longer, without having subscribed or
+    /// unsubscribed.
+    pub is_renewed: bool,
 }
 
 impl VisibilityDiff {
@@ -23,9 +26,9 @@ impl VisibilityDiff {
         self.saw && !self.sees
     }
 
-    /// Whether the user saw the channel and still does.
+    /// Whether the user saw the channel and still does, and it is not renewed.
     pub fn is_kept(self) -> bool {
-        self.saw && self.sees
+        self.saw && self.sees && !self.is_renewed
     }
 }
 
@@ -43,7 +46,16 @@ pub fn visibility_diff(
         })
     };
     let ((saw, saw_subscribers), (sees, sees_subscribers)) = (view(before, was), view(after, is));
-    VisibilityDiff { saw, sees, gains_subscribers: sees_subscribers && !saw_subscribers }
+    let is_subscribed = |directory: &Directory, channel: Option<&Channel>| {
+        channel.is_some_and(|channel| directory.is_subscribed(channel.id, user))
+    };
+    let is_outside = !is_subscribed(before, was) && !is_subscribed(after, is);
+    VisibilityDiff {
+        saw,
+        sees,
+        gains_subscribers: sees_subscribers && !saw_subscribers,
+        is_renewed: saw && sees && saw_subscribers != sees_subscribers && is_outside,
+    }
 }
 
 /// Whether a user loses access to messages that move from one channel to another: for the user they are deleted, and so

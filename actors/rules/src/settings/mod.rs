@@ -24,7 +24,8 @@ pub use realm::{
     realm_values,
 };
 pub use realm_update::{
-    RealmChange, RealmUpdate, apply_realm_change, check_realm_update, full_members_change, is_for_owners,
+    RealmChange, RealmUpdate, apply_realm_change, check_realm_description, check_realm_update,
+    full_members_change, is_for_owners, parse_realm_name,
 };
 pub use reference::setting_forms;
 pub use sounds::NOTIFICATION_SOUNDS;

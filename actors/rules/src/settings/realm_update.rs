@@ -67,15 +67,11 @@ pub fn check_realm_update(
     }
     let mut changes = Vec::new();
     if let Some(raw) = &update.name {
-        let name = text::strip(raw);
-        if name.is_empty() {
-            return Err(RuleError::Blank { field: "name" });
-        }
-        check_length("name", name, REALM_NAME_LENGTH_MAX)?;
+        let name = parse_realm_name(raw)?;
         changes.extend((name != dir.realm().name).then(|| RealmChange::Name(name.to_owned())));
     }
     if let Some(description) = &update.description {
-        check_length("description", description, REALM_DESCRIPTION_LENGTH_MAX)?;
+        check_realm_description(description)?;
         let is_new = *description != dir.realm().description;
         changes.extend(is_new.then(|| RealmChange::Description(description.clone())));
     }
@@ -91,6 +87,29 @@ pub fn check_realm_update(
         changes.extend(new.map(|new| RealmChange::Permission(rule, new)));
     }
     Ok(changes)
+}
+
+/// The name of an organization as it is stored.
+///
+/// # Errors
+/// `Blank`, `TooLong`, `NameCharacters` for line breaks and other control characters.
+pub fn parse_realm_name(raw: &str) -> Result<&str, RuleError> {
+    let name = text::strip(raw);
+    if name.is_empty() {
+        return Err(RuleError::Blank { field: "name" });
+    }
+    if text::forbidden_character(name).is_some() {
+        return Err(RuleError::NameCharacters);
+    }
+    check_length("name", name, REALM_NAME_LENGTH_MAX).map(|()| name)
+}
+
+/// Checks the description of an organization.
+///
+/// # Errors
+/// `TooLong`.
+pub fn check_realm_description(description: &str) -> Result<(), RuleError> {
+    check_length("description", description, REALM_DESCRIPTION_LENGTH_MAX)
 }
 
 fn check_length(field: &'static str, text: &str, limit: usize) -> Result<(), RuleError> {
@@ -282,12 +301,21 @@ mod tests {
             assert_eq!(changes, [RealmChange::Setting(row(name), SettingValue::Int(id))]);
         }
         assert_eq!(check(&dir, OWNER, &set(news, SettingValue::Int(-7))), Ok(vec![]));
-        for (name, msg) in
-            [(" ", "name cannot be blank"), (&*"n".repeat(41), "name is too long (limit: 40 characters)")]
-        {
+        for (name, msg) in [
+            (" ", "name cannot be blank"),
+            (&*"n".repeat(41), "name is too long (limit: 40 characters)"),
+            ("A\tB", "Invalid characters in name!"),
+            ("A\nB", "Invalid characters in name!"),
+        ] {
             let update = RealmUpdate { name: Some(name.into()), ..Default::default() };
             assert_eq!(check(&dir, OWNER, &update).unwrap_err().to_string(), msg);
         }
+    }
+
+    #[test]
+    fn name_of_an_organization_is_stored_without_blanks_at_its_ends() {
+        assert_eq!(parse_realm_name(" Acme \n"), Ok("Acme"));
+        assert_eq!(parse_realm_name("👨\u{200d}👩\u{200d}👧"), Ok("👨\u{200d}👩\u{200d}👧"));
     }
 
     #[test]

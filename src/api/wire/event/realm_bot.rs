@@ -76,6 +76,7 @@ pub(super) fn update<'e>(writer: &EventWriter<'e>, user_id: UserId, change: &'e 
             let bot = User { api_key_rotation: *rotation, ..User::clone(bot) };
             Property::ApiKey(writer.secrets.api_key(&bot))
         }),
+        BotChange::ApiKeyHidden => Some(Property::ApiKey(String::new())),
         BotChange::Service { service, with_secrets } => {
             Some(Property::Services(services(writer.secrets, user_id, service.as_ref(), *with_secrets)))
         }

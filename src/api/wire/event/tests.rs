@@ -132,7 +132,7 @@ fn message_has_the_channel_name_of_its_time() {
 fn consecutive_equal_flag_changes_are_merged() {
     let add = |number, ids: &[u32]| delivered(number, flags_body(Flag::Read, FlagOp::Add, ids, vec![]));
     let star = delivered(5, flags_body(Flag::Starred, FlagOp::Add, &[9], vec![]));
-    let events = [add(1, &[1, 2]), add(3, &[4]), star, add(6, &[5]), delivered(7, EventBody::Heartbeat)];
+    let events = [add(1, &[1, 2]), add(3, &[2, 4]), star, add(6, &[5]), delivered(7, EventBody::Heartbeat)];
     let written = write_for(fixture::IAGO, &options(everything()), &events);
     let expected = json!([
         {"type": "update_message_flags", "op": "add", "operation": "add", "flag": "read", "messages": [1, 2, 4],

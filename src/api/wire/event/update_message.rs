@@ -47,15 +47,14 @@ struct Content<'e> {
 }
 
 pub(super) fn changed<'e>(writer: &EventWriter<'_>, change: &'e MessageChange) -> UpdateMessage<'e> {
-    let channel = change.channel.as_ref();
     UpdateMessage {
         user_id: change.by,
         rendering_only: false,
         message_id: change.target,
         message_ids: &change.messages,
         edit_timestamp: change.at.secs(),
-        stream_id: channel.map(|(id, _)| *id),
-        stream_name: channel.map(|(_, name)| name.as_str()),
+        stream_id: change.channel,
+        stream_name: change.channel_name.as_deref(),
         movement: change.movement.as_ref().map(|movement| {
             let new_topic = movement.new_topic.as_ref();
             Movement {

@@ -7,6 +7,7 @@ use model::event::UnreadDetail;
 use model::{ChannelId, EventBody, Flag, FlagOp, MessageId, UserId};
 use rules::topics::shown_topic;
 use serde::Serialize;
+use std::collections::HashSet;
 
 #[derive(Serialize)]
 struct UpdateMessageFlags<'e, D> {
@@ -56,12 +57,13 @@ fn change(delivered: &Delivered) -> Option<(Flag, FlagOp)> {
     }
 }
 
-/// Writes one event for several of the same change, with the number of the newest.
+/// Writes one event for several of the same change, with the number of the newest. A message that several of them change, which
+/// requests at the same moment may do, is there once.
 pub(super) fn push_merged(writer: &EventWriter<'_>, out: &mut Vec<u8>, events: &[Delivered]) {
-    let mut all: Vec<MessageId> = Vec::new();
+    let (mut all, mut known) = (Vec::new(), HashSet::new());
     for delivered in events {
         if let EventBody::Flags { messages, .. } = &delivered.event.body {
-            all.extend(messages);
+            all.extend(messages.iter().copied().filter(|id| known.insert(*id)));
         }
     }
     if let Some((last, (flag, op))) = events.last().and_then(|last| Some((last, change(last)?))) {

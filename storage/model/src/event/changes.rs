@@ -20,10 +20,12 @@ pub struct MessageChange {
     pub by: UserId,
     pub at: Timestamp,
     pub target: MessageId,
-    /// All that changed, ascending.
+    /// Those that changed and that its recipients can read, ascending.
     pub messages: Vec<MessageId>,
-    /// Channel before the change with its name; none for direct messages.
-    pub channel: Option<(ChannelId, String)>,
+    /// Channel before the change; none for direct messages.
+    pub channel: Option<ChannelId>,
+    /// Its name, for recipients who see it.
+    pub channel_name: Option<String>,
     pub movement: Option<MovedMessages>,
     pub content: Option<ChangedContent>,
 }
@@ -160,6 +162,8 @@ pub enum BotChange {
     IsActive(bool),
     /// `api_key` of this rotation, for the bot's owner only. The key itself is derived when the event is encoded.
     ApiKey(u32),
+    /// The user no longer owns the bot, and may not have its key.
+    ApiKeyHidden,
     Avatar,
     Owner(Option<UserId>),
     SendingChannel(Option<ChannelId>),

@@ -166,6 +166,7 @@ fn bot_change_bytes(change: &BotChange) -> usize {
         | BotChange::Email(_)
         | BotChange::IsActive(_)
         | BotChange::ApiKey(_)
+        | BotChange::ApiKeyHidden
         | BotChange::Avatar
         | BotChange::Owner(_)
         | BotChange::SendingChannel(_)

@@ -33,6 +33,10 @@ impl WebhookTrigger {
 impl WebhookTask {
     /// A description for the server's operators.
     pub fn description(&self) -> String {
-        format!("message {} to the service of bot {} ({})", self.message, self.bot, self.trigger.as_str())
+        let why = match self.trigger {
+            WebhookTrigger::Mention => "which the message mentions",
+            WebhookTrigger::DirectMessage => "as a direct message",
+        };
+        format!("message {} to the service of bot {}, {why}", self.message, self.bot)
     }
 }

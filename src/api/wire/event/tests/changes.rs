@@ -44,7 +44,8 @@ fn update_message_names_only_changed_fields() {
         at: Timestamp(9_000),
         target: MessageId(3),
         messages: [3, 4].map(MessageId).to_vec(),
-        channel: Some((ChannelId(7), "Verona".into())),
+        channel: Some(ChannelId(7)),
+        channel_name: Some("Verona".into()),
         movement: Some(MovedMessages {
             mode: PropagateMode::Later,
             topic: String::new(),

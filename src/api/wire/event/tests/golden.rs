@@ -2,20 +2,21 @@
 //!
 //! After an intended change of the format, run the test with `UPDATE_GOLDEN=1` and review the difference.
 
+mod message_changes;
 mod texts;
 mod uploads;
 use super::*;
 use model::event::{
-    BotChange, ChangedContent, ChangedSetting, ChannelChange, FolderChange, GroupChange, MessageChange,
-    MovedMessages, SettingForm, StatusChange, SubscriptionChange, UserChange,
+    BotChange, ChangedSetting, ChannelChange, FolderChange, GroupChange, SettingForm, StatusChange,
+    SubscriptionChange, UserChange,
 };
 use model::picture::{RealmEmoji, RealmPicture};
 use model::push::PushStatus;
 use model::{
     Bot, BotConfig, BotKind, ChannelFolder, DomainOp, FieldKind, FolderId, GroupSetting, LinkifierRecord,
-    Listed, NavigationView, Playground, ProfileField, ProfileFieldId, ProfileFields, ProfileValue,
-    PropagateMode, Reaction, RealmDomain, RealmId, Role, SettingValue, StatusEmoji, Submessage, TopicLink,
-    TopicsPolicy, WebhookInterface, WebhookService,
+    Listed, NavigationView, Playground, ProfileField, ProfileFieldId, ProfileFields, ProfileValue, Reaction,
+    RealmDomain, RealmId, Role, SettingValue, StatusEmoji, Submessage, TopicsPolicy, WebhookInterface,
+    WebhookService,
 };
 use std::fmt::Write;
 
@@ -116,37 +117,6 @@ fn reaction(is_added: bool) -> EventBody {
         user: fixture::IAGO,
     };
     EventBody::Reaction { message: MessageId(1), reaction, user: person(fixture::IAGO), is_added }
-}
-
-fn message_changes() -> Vec<EventBody> {
-    let link = TopicLink { text: TEXT.into(), url: "https://bugs.example/1".into() };
-    let content = || ChangedContent {
-        orig_content: TEXT.into(),
-        orig_rendered: "<p>b</p>".into(),
-        content: "c".into(),
-        rendered: "<p>c</p>".into(),
-        is_me: true,
-    };
-    let moved = |new_channel, new_topic| {
-        Some(MovedMessages { mode: PropagateMode::Later, topic: String::new(), new_channel, new_topic })
-    };
-    let change = |channel: Option<&str>, movement, content| {
-        EventBody::MessageChanged(Box::new(MessageChange {
-            by: fixture::IAGO,
-            at: Timestamp(9_000),
-            target: MessageId(3),
-            messages: [3, 4].map(MessageId).to_vec(),
-            channel: channel.map(|name| (fixture::VERONA, name.to_owned())),
-            movement,
-            content,
-        }))
-    };
-    vec![
-        change(None, None, Some(content())),
-        change(Some(TEXT), moved(None, Some((String::new(), vec![]))), Some(content())),
-        change(Some("Verona"), moved(None, Some(("ink".into(), vec![link.clone(), link]))), None),
-        change(Some("Verona"), moved(Some(ChannelId(8)), None), None),
-    ]
 }
 
 fn channel_events() -> Vec<EventBody> {
@@ -381,6 +351,7 @@ fn bot_events() -> Vec<EventBody> {
         EventBody::BotChanged { bot: UserId(77), change: BotChange::ApiKey(1) },
         changed(BotChange::Owner(Some(fixture::IAGO))),
         changed(BotChange::Owner(None)),
+        changed(BotChange::ApiKeyHidden),
         changed(BotChange::SendingChannel(Some(fixture::VERONA))),
         changed(BotChange::SendingChannel(None)),
         changed(BotChange::RegisterChannel(Some(fixture::VERONA))),
@@ -469,7 +440,7 @@ fn every_event_is_encoded_as_recorded() {
         let _: Value = serde_json::from_slice(&out).expect("valid JSON");
         String::from_utf8(out).unwrap()
     };
-    let messages = message_events().into_iter().chain(message_changes()).chain(channel_events());
+    let messages = message_events().into_iter().chain(message_changes::events()).chain(channel_events());
     let people =
         personal_events().into_iter().chain(texts::events()).chain(people_events()).chain(bot_events());
     let mut actual = String::new();
