@@ -6,7 +6,7 @@ use actors::login::PasswordHasher;
 use parking_lot::Mutex;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::sleep;
 
@@ -38,8 +38,23 @@ struct Pool {
     unused: Mutex<Vec<PasswordHasher>>,
     /// The number of computations so far.
     computations: AtomicU64,
+    /// The number of hashers in use.
+    lent: AtomicUsize,
     /// A task drops the hashers once they are unused for long enough.
     is_drop_planned: AtomicBool,
+}
+
+/// A hasher in use, which is given back at the end.
+struct Lent {
+    hasher: PasswordHasher,
+    hashers: Hashers,
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.hashers.give_back(std::mem::take(&mut self.hasher));
+        self.hashers.0.lent.fetch_sub(1, Ordering::Release);
+    }
 }
 
 /// Permission to run one computation.
@@ -77,10 +92,8 @@ impl Permit {
         let hashers = self.hashers;
         hashers.plan_drop();
         let done = self.permit.run(move || {
-            let mut hasher = hashers.take();
-            let done = work(&mut hasher);
-            hashers.give_back(hasher);
-            done
+            let mut lent = hashers.lend();
+            work(&mut lent.hasher)
         });
         done.await
     }
@@ -88,14 +101,16 @@ impl Permit {
 
 impl Hashers {
     fn new(kept: Duration) -> Self {
-        let (unused, computations, is_drop_planned) = Default::default();
-        Self(Arc::new(Pool { kept, unused, computations, is_drop_planned }))
+        let (unused, computations, lent, is_drop_planned) = Default::default();
+        Self(Arc::new(Pool { kept, unused, computations, lent, is_drop_planned }))
     }
 
     // Not waiting for the lock: a thread of the lowest priority may be suspended while it holds it.
 
-    fn take(&self) -> PasswordHasher {
-        self.0.unused.try_lock().and_then(|mut unused| unused.pop()).unwrap_or_default()
+    fn lend(&self) -> Lent {
+        self.0.lent.fetch_add(1, Ordering::Relaxed);
+        let hasher = self.0.unused.try_lock().and_then(|mut unused| unused.pop());
+        Lent { hasher: hasher.unwrap_or_default(), hashers: self.clone() }
     }
 
     fn give_back(&self, hasher: PasswordHasher) {
@@ -104,6 +119,10 @@ impl Hashers {
         {
             unused.push(hasher);
         }
+    }
+
+    fn are_lent(&self) -> bool {
+        self.0.lent.load(Ordering::Acquire) != 0
     }
 
     /// Counts a computation. Some time after the last one, the memory is freed.
@@ -119,7 +138,7 @@ impl Hashers {
             let before = self.0.computations.load(Ordering::Relaxed);
             sleep(self.0.kept).await;
             let unused = self.0.unused.try_lock();
-            let is_unused = self.0.computations.load(Ordering::Relaxed) == before;
+            let is_unused = self.0.computations.load(Ordering::Relaxed) == before && !self.are_lent();
             if let Some(mut unused) = unused.filter(|_| is_unused) {
                 unused.clear();
                 self.0.is_drop_planned.store(false, Ordering::Relaxed);
@@ -152,7 +171,10 @@ mod tests {
         let hashers = Hashers::new(Duration::from_millis(1));
         for _ in 0..3 {
             hashers.plan_drop();
-            hashers.give_back(hashers.take());
+            let lent = hashers.lend();
+            // A computation that takes longer than unused memory is kept.
+            sleep(Duration::from_millis(5)).await;
+            drop(lent);
             assert_eq!(count(&hashers), 1);
             while count(&hashers) > 0 {
                 sleep(Duration::from_millis(1)).await;
@@ -160,7 +182,7 @@ mod tests {
         }
         let kept = Hashers::new(Duration::from_secs(600));
         kept.plan_drop();
-        kept.give_back(kept.take());
+        drop(kept.lend());
         sleep(Duration::from_millis(5)).await;
         assert_eq!(count(&kept), 1);
     }

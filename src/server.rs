@@ -14,7 +14,7 @@ use crate::http::metrics_listener::listen_for_metrics;
 use crate::http::observe::{fold_metrics, install_metrics};
 use crate::http::route::Route;
 use crate::http::tls::Tls;
-use crate::integrations::blobs::sweep::sweep_regularly;
+use crate::integrations::blobs::sweep::Sweep;
 use crate::integrations::blobs::{BlobError, Blobs};
 use crate::integrations::delivery::DeliveryWorkers;
 use crate::integrations::incoming::{Catalog, CatalogError};
@@ -146,7 +146,7 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
             };
             let incoming = started.incoming.take();
             // The caller may have stopped waiting.
-            let (blobs, shared) = (started.app.blobs.clone(), started.app.encoded_lists.clone());
+            let shared = started.app.encoded_lists.clone();
             if let Some(listener) = incoming {
                 actix_rt::spawn(run_incoming(started.app.clone(), listener));
             }
@@ -156,7 +156,6 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
             let (partial, clock) = (started.app.partial_uploads.clone(), started.app.clock.clone());
             let _ = started_tx.send(Ok(started));
             actix_rt::spawn(run_housekeeping(shared));
-            actix_rt::spawn(sweep_regularly(blobs, actors.clone()));
             actix_rt::spawn(partial_uploads::sweep_regularly(partial, clock));
             if let Err(reason) = server.await {
                 tracing::error!(%reason, "the HTTP server failed");
@@ -213,6 +212,7 @@ async fn start(
         seed_or_stop(&actors, &blobs, tools, &setup).await?;
     }
     fail_pending_exports(&actors).await;
+    let sweep = Sweep::new(blobs.clone(), actors.clone());
     let partial_uploads = PartialUploads::open(&setup.config.data, setup.is_durable)?;
     let services = Services { server: actors.clone(), hosts, mail, tls, blobs, partial_uploads, catalog };
     let app = App::new(setup.config, services, clock, tools);
@@ -224,6 +224,7 @@ async fn start(
     });
     match served {
         Ok((server, address)) => {
+            actix_rt::spawn(sweep.run());
             let handle = server.handle();
             let mail_address = incoming.as_ref().and_then(|listener| listener.local_addr().ok());
             let metrics = for_metrics.map(spawned);

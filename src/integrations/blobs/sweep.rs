@@ -15,23 +15,44 @@ const UNNAMED_SECS_MAX: u64 = 3 * 3600;
 /// What is deleted is gone within a day, together with `uploads.released_hours` and the sweep of records.
 const EVERY: Duration = Duration::from_secs(6 * 3600);
 
-/// Sweeps the files of all organizations every few hours, for as long as the server runs.
-pub async fn sweep_regularly(blobs: Blobs, server: Arc<Server>) {
-    let (unfinished, before) = (blobs.clone(), unfinished_before(SystemTime::now(), server.is_node()));
-    if tokio::task::spawn_blocking(move || unfinished.delete_unfinished(before)).await.is_err() {
-        tracing::warn!("unfinished files could not be cleaned up");
+/// The sweeps of a server's files.
+pub struct Sweep {
+    blobs: Blobs,
+    server: Arc<Server>,
+    /// Unfinished files that were last written before are those of a former process. None if the folder cannot be written.
+    unfinished_before: Option<SystemTime>,
+}
+
+impl Sweep {
+    /// Must be called before the server accepts requests: what they write is not of a former process.
+    pub fn new(blobs: Blobs, server: Arc<Server>) -> Self {
+        let started = blobs.time_of_folder();
+        let unfinished_before = started.map(|started| unfinished_before(started, server.is_node()));
+        Self { blobs, server, unfinished_before }
     }
-    let mut tick = tokio::time::interval(EVERY);
-    loop {
-        tick.tick().await;
-        if let Some(owner) = &blobs.owner {
-            owner.forget();
+
+    /// Deletes unfinished files of a former process, and sweeps the files of all organizations every few hours, for as long as the
+    /// server runs.
+    pub async fn run(self) {
+        let Self { blobs, server, unfinished_before } = self;
+        if let Some(before) = unfinished_before {
+            let blobs = blobs.clone();
+            if tokio::task::spawn_blocking(move || blobs.delete_unfinished(before)).await.is_err() {
+                tracing::warn!("unfinished files could not be cleaned up");
+            }
         }
-        match sweep(&blobs, &server).await {
-            Ok(0) => {}
-            Err(error @ BlobError::Owned) => tracing::error!(%error, "unused files were not looked for"),
-            Ok(count) => tracing::info!(count, "unused files were deleted"),
-            Err(error) => tracing::warn!(%error, "unused files could not be cleaned up"),
+        let mut tick = tokio::time::interval(EVERY);
+        loop {
+            tick.tick().await;
+            if let Some(owner) = &blobs.owner {
+                owner.forget();
+            }
+            match sweep(&blobs, &server).await {
+                Ok(0) => {}
+                Err(error @ BlobError::Owned) => tracing::error!(%error, "unused files were not looked for"),
+                Ok(count) => tracing::info!(count, "unused files were deleted"),
+                Err(error) => tracing::warn!(%error, "unused files could not be cleaned up"),
+            }
         }
     }
 }

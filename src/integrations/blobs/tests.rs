@@ -37,6 +37,24 @@ fn names_outside_of_the_store_are_refused() {
 }
 
 #[actix_rt::test]
+async fn what_is_written_since_the_start_is_not_taken_for_a_leftover() {
+    let folder = tempfile::tempdir().unwrap();
+    let blobs = blobs(folder.path());
+    let leftover = folder.path().join("blobs/1/a.txt#1");
+    std::fs::create_dir_all(leftover.parent().unwrap()).unwrap();
+    std::fs::write(&leftover, "half").unwrap();
+    // File systems count time in ticks.
+    std::thread::sleep(Duration::from_millis(50));
+    let before = blobs.time_of_folder().unwrap();
+    let mut writer = blobs.writer(name("1/b.txt"));
+    writer.write(&[b'b'; 300_000]).await.unwrap();
+    blobs.delete_unfinished(before);
+    assert!(!leftover.exists());
+    writer.finish().await.unwrap();
+    assert_eq!(read(&blobs, &name("1/b.txt")).await.len(), 300_000);
+}
+
+#[actix_rt::test]
 async fn stored_file_is_private_and_exists_until_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let blobs = blobs(folder.path());

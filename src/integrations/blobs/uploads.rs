@@ -66,6 +66,14 @@ impl Blobs {
             delete_unfinished_in(&folder.path, before);
         }
     }
+
+    /// What a file that is written now has as its time: file systems have clocks that lag by a tick, and those of a network their own.
+    /// None without a folder, or if it cannot be written.
+    pub fn time_of_folder(&self) -> Option<SystemTime> {
+        let folder = self.folder.as_ref()?;
+        let written = tempfile::tempfile_in(&folder.path).and_then(|file| file.metadata()?.modified());
+        written.inspect_err(|error| tracing::warn!(%error, "unfinished files are not looked for")).ok()
+    }
 }
 
 /// The store writes a file under its name, `#` and a number, and renames it at the end.
