@@ -5,6 +5,7 @@
 
 use super::answer::Answer;
 use super::request::{AdminRequest, ExportOptions};
+use futures_util::future::select_all;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -132,18 +133,27 @@ async fn accept(listener: UnixListener, requests: mpsc::Sender<Pending>) {
 struct Reading(VecDeque<(tokio::time::Instant, oneshot::Sender<()>)>);
 
 impl Reading {
-    /// Adds a connection. Without room it waits until the oldest one's request has arrived or its time is over, and then the
-    /// oldest is closed. The receiver ends when the connection is to be closed, and is dropped when its request has arrived.
+    /// Adds a connection. Without room it waits until the request of one has arrived; when the time of the oldest is over, that
+    /// one is closed. The receiver ends when the connection is to be closed, and is dropped when its request has arrived.
     async fn begin(&mut self) -> oneshot::Receiver<()> {
-        self.0.retain(|(_, connection)| !connection.is_closed());
+        self.forget_arrived();
         if self.0.len() >= READING_MAX
-            && let Some((until, mut oldest)) = self.0.pop_front()
+            && let Some(until) = self.0.front().map(|(until, _)| *until)
         {
-            let _ = tokio::time::timeout_at(until, oldest.closed()).await;
+            let arrivals = self.0.iter_mut().map(|(_, connection)| Box::pin(connection.closed()));
+            let _ = tokio::time::timeout_at(until, select_all(arrivals)).await;
+            self.forget_arrived();
+            if self.0.len() >= READING_MAX {
+                self.0.pop_front();
+            }
         }
         let (sender, is_replaced) = oneshot::channel();
         self.0.push_back((tokio::time::Instant::now() + READING_TIME_MIN, sender));
         is_replaced
+    }
+
+    fn forget_arrived(&mut self) {
+        self.0.retain(|(_, connection)| !connection.is_closed());
     }
 }
 
@@ -386,6 +396,24 @@ mod tests {
         // The oldest connection was closed for it, and no other.
         assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
         assert_eq!(idle[1].try_read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+
+    #[actix_web::test]
+    async fn any_request_that_arrives_makes_room() {
+        let mut reading = Reading::default();
+        let mut connections = Vec::new();
+        for _ in 0..READING_MAX {
+            connections.push(reading.begin().await);
+        }
+        let third = connections.remove(2);
+        let arrival = async {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            drop(third);
+        };
+        let (mut newest, ()) = tokio::join!(reading.begin(), arrival);
+        for connection in connections.iter_mut().chain([&mut newest]) {
+            assert_eq!(connection.try_recv(), Err(oneshot::error::TryRecvError::Empty), "it is not replaced");
+        }
     }
 
     #[actix_web::test]

@@ -13,6 +13,7 @@ use rules::RuleError;
 use rules::addresses::parse_domain;
 use rules::names::{FULL_NAME_LENGTH_MAX, FULL_NAME_LENGTH_MIN, parse_full_name};
 use rules::settings::parse_realm_name;
+use url::{Host, Url};
 
 /// Commands for organizations.
 #[derive(Debug, clap::Subcommand)]
@@ -120,6 +121,12 @@ fn where_reached(config: &Config, subdomain: &str) -> Option<String> {
     if subdomain.is_empty() {
         return None;
     }
+    if Url::parse(&config.external_url).is_ok_and(|url| !matches!(url.host(), Some(Host::Domain(_)))) {
+        let url = &config.external_url;
+        return Some(format!(
+            "Clients cannot reach it: external_url is {url}, and an address has no subdomains. Give the server a name."
+        ));
+    }
     Some(match config.external_url.is_empty() {
         false => format!("Clients reach it at {}.", Hosts::new(config, false).url_of(subdomain)),
         true => format!(
@@ -196,6 +203,11 @@ mod tests {
         assert_eq!(
             reached("https://chat.example.com", "beta").as_deref(),
             Some("Clients reach it at https://beta.chat.example.com.")
+        );
+        let by_address = reached("https://10.0.0.5", "beta").unwrap();
+        assert!(
+            by_address.starts_with("Clients cannot reach it: external_url is https://10.0.0.5"),
+            "{by_address}"
         );
         let unset = reached("", "beta").unwrap();
         assert!(unset.starts_with("Clients reach it as beta.localhost, on this machine only"), "{unset}");

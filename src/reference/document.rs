@@ -31,7 +31,7 @@ pub fn document(routes: &[Route]) -> Value {
         tags.push(json!({"name": family.name, "description": family.text}));
         for operation in &family.operations {
             let Some(route) = route_of(operation, routes) else { continue };
-            let described = describe(operation, route, family.name, &answers);
+            let described = describe(operation, route, family.name, answers);
             let path = paths.entry(path(operation)).or_insert_with(|| json!({}));
             path[operation.method().to_lowercase()] = described;
         }
@@ -51,7 +51,7 @@ pub fn document(routes: &[Route]) -> Value {
         "tags": tags,
         "paths": paths,
         "components": {
-            "schemas": components(&answers),
+            "schemas": components(answers),
             "securitySchemes": schemes(),
             "responses": {
                 "Error": {

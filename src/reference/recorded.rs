@@ -6,11 +6,18 @@ use super::{items, member_texts};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use std::io::Read;
+use std::sync::LazyLock;
 
 include!(concat!(env!("OUT_DIR"), "/reference.rs"));
 
-/// The recordings of answers: `answers`, `components`, `events` and `errors`. Every list has items, and every member a text.
-pub fn answers() -> Value {
+/// The recordings of answers: `answers`, `components`, `events` and `errors`. Every list has items, and every member a text. Made once,
+/// when it is first asked for.
+pub fn answers() -> &'static Value {
+    static ANSWERS: LazyLock<Value> = LazyLock::new(described_answers);
+    &ANSWERS
+}
+
+fn described_answers() -> Value {
     let mut answers = decompressed(ANSWERS);
     items::complete("", &mut answers);
     for (part, is_event) in [("answers", false), ("components", false), ("events", true)] {

@@ -65,10 +65,11 @@ async fn graceful_shutdown_with_idle_connection() {
     // The client keeps its connection open.
     let _iago = server.user("iago").await;
     server.terminate();
+    // The last line.
+    server.wait_for_log("stopped");
     let log = server.log.clone();
     assert!(server.wait().success());
     let log = log.lock().expect("a log").clone();
-    assert!(log.contains("stopped"), "{log}");
     // Lines of the library about its own threads.
     for line in ["worker", "accept thread", "Actix"] {
         assert!(!log.contains(line), "{line}: {log}");

@@ -155,8 +155,8 @@ fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: Conversat
         };
         if let Some((target, messages)) = readable {
             let names_origin = may_name_origin(context, update, origin, user);
-            let flags = flags_of(view, id, target);
-            recipients.add(ReadablePart { target, messages, names_origin }, (id, flags));
+            let part = ReadablePart { target, messages, names_origin };
+            recipients.add(part, id, |target| flags_of(view, id, target));
         }
     }
     recipients

@@ -81,8 +81,9 @@ impl ReadableParts {
         Self { target, other_target: None, parts: Vec::new(), ids: 0 }
     }
 
-    /// Adds a recipient, with its flags of the target.
-    pub(super) fn add(&mut self, part: ReadablePart, recipient: (UserId, Flags)) {
+    /// Adds a recipient; `flags` are its flags of a message, which becomes the target of its part.
+    pub(super) fn add(&mut self, part: ReadablePart, user: UserId, flags: impl Fn(MessageId) -> Flags) {
+        let recipient = (user, flags(part.target));
         if let Some((_, recipients)) = self.parts.iter_mut().find(|(known, _)| *known == part) {
             recipients.push(recipient);
             return;
@@ -96,7 +97,7 @@ impl ReadableParts {
         }
         let is_readable = part.target == self.target;
         let target = if is_readable { self.target } else { *self.other_target.get_or_insert(part.target) };
-        self.add(ReadablePart { target, messages: None, ..part }, recipient);
+        self.add(ReadablePart { target, messages: None, ..part }, user, flags);
     }
 
     pub(super) fn into_parts(self) -> Vec<(ReadablePart, Recipients)> {
@@ -116,7 +117,8 @@ mod tests {
     fn added(parts: Vec<ReadablePart>) -> Vec<(ReadablePart, Recipients)> {
         let mut all = ReadableParts::new(MessageId(1));
         for (user, part) in (1..).zip(parts) {
-            all.add(part, (UserId(user), Flags::default()));
+            // Odd messages are read.
+            all.add(part, UserId(user), |id| Flags(u8::from(id.0 % 2 == 1)));
         }
         all.into_parts()
     }
@@ -139,6 +141,12 @@ mod tests {
         let found = added(others);
         assert_eq!(found.len(), LISTS_MAX + 1);
         assert!(found.iter().all(|(part, _)| part.target != MessageId(1)), "they must not get the new text");
+        for (part, recipients) in &found {
+            assert!(
+                recipients.iter().all(|(_, flags)| u32::from(flags.0) == part.target.0 % 2),
+                "of the target"
+            );
+        }
         let long = added((0..4).map(|first| part(1, first..400_000)).collect());
         let lists = long.iter().filter(|(part, _)| part.messages.is_some()).count();
         assert_eq!((lists, long.len()), (2, 3));

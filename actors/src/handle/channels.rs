@@ -1,6 +1,7 @@
 //! Commands for the actors of channels, and commands about channels that take several frames.
 
 use super::{RealmHandle, ask, mailbox};
+use crate::account::for_current_requester;
 use crate::channel::{ChangeSubscription, ChannelActor, SetTopicPolicy, Unsubscribe, Unsubscribed};
 use crate::error::DomainError;
 use crate::realm::{
@@ -12,6 +13,11 @@ use model::{ChannelId, Flag, FlagOp, UserId, VisibilityPolicy};
 use rules::subscription_properties::SubscriptionChange;
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Time until a refused part of a larger change is tried again: at first, and at most.
+const RETRY_MIN: Duration = Duration::from_millis(100);
+const RETRY_MAX: Duration = Duration::from_secs(60);
 
 impl RealmHandle {
     /// The running actor of a channel, started if need be.
@@ -53,17 +59,35 @@ impl RealmHandle {
         }
     }
 
-    /// Archives a channel (docs/api/channels.md#archive-a-channel).
+    /// Archives a channel (docs/api/channels.md#archive-a-channel). Runs to its end also if the caller stops waiting: its
+    /// subscribers' unread messages become read, as when a user unsubscribes (docs/api/message-flags.md#unread-rules).
     ///
     /// # Errors
     /// `InvalidChannelId`, `ChannelNotAdministered`, `ChannelAlreadyArchived`.
     pub async fn archive_channel(&self, by: UserId, channel: i64) -> Result<(), DomainError> {
-        self.execute(ArchiveChannel { by, channel }).await?;
-        // Its subscribers' unread messages become read, as when a user unsubscribes
-        // (docs/api/message-flags.md#unread-rules).
-        let channel = u32::try_from(channel).map(ChannelId).unwrap_or_default();
-        while self.execute(ReadArchived { channel }).await? {}
-        Ok(())
+        let realm = self.clone();
+        let archived = actix::spawn(for_current_requester(async move {
+            realm.execute(ArchiveChannel { by, channel }).await?;
+            realm.read_archived(u32::try_from(channel).map(ChannelId).unwrap_or_default()).await;
+            Ok(())
+        }));
+        archived.await.map_err(|_| DomainError::Stopping)?
+    }
+
+    /// Marks the messages of an archived channel as read. What is refused for now is tried again, because no later request does it.
+    async fn read_archived(&self, channel: ChannelId) {
+        let mut pause = RETRY_MIN;
+        loop {
+            match self.execute(ReadArchived { channel }).await {
+                Ok(true) => pause = RETRY_MIN,
+                Ok(false) | Err(DomainError::Stopping) => return,
+                Err(error) => {
+                    tracing::warn!(%error, %channel, "an archived channel is not marked as read yet");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(RETRY_MAX);
+                }
+            }
+        }
     }
 
     /// Unsubscribes users, and from a private channel also the bots of those who cannot read it any more

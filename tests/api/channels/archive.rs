@@ -1,8 +1,9 @@
 //! `DELETE /streams/{id}`, and unarchiving with `PATCH`.
 
-use crate::support::{Channel, Params, TestServer, wait_until};
+use crate::support::{Channel, Params, TestServer, TestUser, poll_for, wait_until};
+use futures_util::FutureExt;
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::Mutex;
 
 #[tokio::test]
@@ -51,6 +52,31 @@ async fn archived_channel_is_read_only() {
     hamlet.send(&channel, "t", "more").await;
 }
 
+/// The messages in `unread_msgs` of a registration, of all channels.
+async fn unread_in_channels(user: &TestUser) -> Vec<Value> {
+    let topics = user.register().modern().await.state["unread_msgs"]["streams"].clone();
+    let topics = topics.as_array().expect("topics").iter();
+    topics.flat_map(|topic| topic["unread_message_ids"].as_array().expect("ids").clone()).collect()
+}
+
+#[tokio::test]
+async fn archived_channel_becomes_read_without_its_client() {
+    let t = TestServer::start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let channel = iago.create_channel("Verona").with(&hamlet).await;
+    iago.send(&channel, "t", "x").await;
+    assert!(!unread_in_channels(&hamlet).await.is_empty());
+    let given_up = async {
+        let archived = Box::pin(
+            t.realm().archive_channel(model::UserId(iago.id), i64::try_from(channel.id).expect("an id")),
+        );
+        assert!(archived.now_or_never().is_none());
+        let is_read = async || unread_in_channels(&hamlet).await.is_empty().then_some(());
+        poll_for("the channel is read", is_read).await;
+    };
+    tokio::task::LocalSet::new().run_until(given_up).await;
+}
+
 #[tokio::test]
 async fn what_is_marked_unread_in_an_archived_channel_is_unread() {
     let t = TestServer::start().await;
@@ -59,13 +85,7 @@ async fn what_is_marked_unread_in_an_archived_channel_is_unread() {
     let path = format!("/streams/{}", channel.id);
     let id = iago.send(&channel, "t", "x").await;
     iago.delete(&path, &[]).ok().await;
-    let unread = async || {
-        let topics = hamlet.register().modern().await.state["unread_msgs"]["streams"].clone();
-        let topics = topics.as_array().expect("topics").iter();
-        topics
-            .flat_map(|topic| topic["unread_message_ids"].as_array().expect("ids").clone())
-            .collect::<Vec<_>>()
-    };
+    let unread = async || unread_in_channels(&hamlet).await;
     assert_eq!(unread().await, [] as [u64; 0], "archiving marks it as read");
     let answer = hamlet.flag("remove", "read", &[id]).await;
     assert_eq!(answer["ignored_because_not_subscribed_channels"], json!([]));

@@ -1,6 +1,6 @@
 //! `GET /dev/requests` and `DELETE /dev/requests`.
 
-use crate::support::{Params, TestServer};
+use crate::support::{Params, TestServer, poll_for};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -120,21 +120,14 @@ async fn poll_that_its_client_gives_up_is_recorded_without_a_status() {
     let t = TestServer::builder().development().start().await;
     let (hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
     let queue = hamlet.register().events(&["message"]).await;
-    let parameters: Params<'_> = &[("queue_id", &queue.id), ("last_event_id", &-1)];
-    let poll = hamlet.call(reqwest::Method::GET, "/events", parameters).request;
-    let given_up = poll.timeout(std::time::Duration::from_millis(200)).send().await;
-    assert!(given_up.unwrap_err().is_timeout());
-    let find = async || {
+    let poll = t.hold_poll(&queue).await;
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    poll.abort();
+    let call = poll_for("the poll is recorded", async || {
         let calls = anonymous.get("/dev/requests", &[]).ok().await["requests"].clone();
         calls.as_array().unwrap().iter().find(|call| call["path"] == "/api/v1/events").cloned()
-    };
-    let call = loop {
-        // The server notices the end of the connection by itself.
-        if let Some(call) = find().await {
-            break call;
-        }
-        tokio::task::yield_now().await;
-    };
+    })
+    .await;
     assert_eq!(
         (&call["user"], &call["status"], &call["fault"], &call["code"]),
         (&json!(hamlet.email), &Value::Null, &Value::Null, &Value::Null)
