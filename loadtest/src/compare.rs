@@ -36,11 +36,7 @@ pub async fn compare(args: CompareArgs, interrupt: &Interrupt) -> Result<bool, L
         scenarios.iter_mut().for_each(Scenario::drop_baselines);
     }
     prepare_files(&sides, &args)?;
-    tokio::select! {
-        biased;
-        signal = interrupt.first() => return Err(LoadError::Interrupted(signal.to_owned())),
-        () = limit_users(&mut sides, &mut scenarios) => {}
-    }
+    limit_users(&mut sides, &mut scenarios).await?;
     if let Some(warning) = sides.first().and_then(|side| machine::busy_before(&side.run.machine)) {
         note(format!("warning: {warning}"));
     }
@@ -71,18 +67,21 @@ pub async fn compare(args: CompareArgs, interrupt: &Interrupt) -> Result<bool, L
 }
 
 /// Leaves out accounts that cannot be used, and lowers the number of users to that of the shortest users file.
-async fn limit_users(sides: &mut [Side], scenarios: &mut [Scenario]) {
+async fn limit_users(sides: &mut [Side], scenarios: &mut [Scenario]) -> Result<(), LoadError> {
     let most = scenarios.iter().map(|scenario| scenario.users).max().unwrap_or(0);
     for side in &mut *sides {
-        // A server that cannot be asked fails when its first scenario runs, and the others go on.
-        if let Err(error) = side.session.keep_usable(most as usize).await {
-            note(format!("warning: {}: {error}", side.run.server));
+        match side.session.keep_usable(most as usize).await {
+            Ok(()) => {}
+            Err(error @ LoadError::Interrupted(_)) => return Err(error),
+            // A server that cannot be asked fails when its first scenario runs, and the others go on.
+            Err(error) => note(format!("warning: {}: {error}", side.run.server)),
         }
     }
     let fewest = sides.iter().filter_map(|side| Some(side.session.people.as_ref()?.len())).min();
     if let Some(fewest) = fewest.and_then(|fewest| u32::try_from(fewest).ok()) {
         scenarios.iter_mut().for_each(|scenario| scenario.limit_users(fewest));
     }
+    Ok(())
 }
 
 /// Runs a scenario on one server after the other. Returns the error that ends the comparison, which only a signal is.

@@ -27,6 +27,7 @@ mod runner;
 mod scenario;
 mod session;
 mod setup;
+mod spawned;
 mod text;
 mod units;
 
@@ -79,7 +80,7 @@ fn run(cli: Cli) -> Result<bool, LoadError> {
         tokio::spawn(interrupter.listen());
         tokio::select! {
             met = measure(command, &interrupt) => met,
-            // Dropping the run stops the servers that it has started.
+            // Dropping the run kills the servers that it has started.
             signal = interrupt.second() => Err(LoadError::Interrupted(format!("{signal} twice"))),
         }
     })

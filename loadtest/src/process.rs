@@ -1,25 +1,14 @@
-//! Processes: reading `/proc`, and starting and stopping the server under test.
+//! Processes: what `/proc` and the command line of a server say about them, and the limit of open files.
 
-use std::path::Path;
-use std::process::{ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::time::{clock_getcpuclockid, clock_gettime};
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, setrlimit};
-use tokio::process::{Child, Command};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::error::LoadError;
-use crate::http::{Connection, HttpError, Target, bodiless_request};
 
-const READY_WAIT: Duration = Duration::from_secs(60);
-const STOP_WAIT: Duration = Duration::from_secs(30);
-/// How long a server may take to end when a run is interrupted, before it is killed.
-const DROP_WAIT: Duration = Duration::from_secs(10);
-const DROP_POLL: Duration = Duration::from_millis(20);
 /// Open files besides the connections of clients.
 const OTHER_FILES: u64 = 512;
-/// Interval of the requests that check whether a starting server answers.
-const READY_POLL: Duration = Duration::from_millis(1);
 
 /// Resident memory of a process in bytes (`VmRSS` of `/proc/PID/status`).
 pub fn resident_bytes(pid: u32) -> Option<u64> {
@@ -119,138 +108,6 @@ pub fn leaves_sync_out(command: &str) -> bool {
     command.split_whitespace().any(|word| word == "dev") && data_folder(command).is_none()
 }
 
-/// A server that this program started.
-#[derive(Debug)]
-pub struct Spawned {
-    child: Child,
-    pid: u32,
-    pub started: Instant,
-}
-
-impl Spawned {
-    /// Starts `command` (program and arguments, split at white space) with its output appended to `log`.
-    pub fn start(command: &str, log: &Path) -> Result<Self, LoadError> {
-        let mut words = command.split_whitespace();
-        let Some(program) = words.next() else {
-            return Err(LoadError::Usage("--spawn needs a command".to_owned()));
-        };
-        let output = std::fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(log)
-            .map_err(|source| LoadError::file(log, source))?;
-        let errors = output.try_clone().map_err(|source| LoadError::file(log, source))?;
-        let mut prepared = Command::new(program);
-        prepared.args(words).stdin(Stdio::null()).stdout(output).stderr(errors).kill_on_drop(true);
-        // In a group of its own, so that what a wrapper has started ends with it.
-        prepared.process_group(0);
-        let started = Instant::now();
-        let child =
-            prepared.spawn().map_err(|error| LoadError::Usage(format!("cannot start {program}: {error}")))?;
-        let pid = child.id().unwrap_or_default();
-        Ok(Self { child, pid, started })
-    }
-
-    /// The process id.
-    pub fn pid(&self) -> u32 {
-        self.pid
-    }
-
-    /// Waits until `path` answers 200; returns the time since the start.
-    pub async fn wait_ready(&mut self, target: &Target, path: &str) -> Result<Duration, LoadError> {
-        let request = bodiless_request("GET", &target.host, path, None);
-        while self.started.elapsed() < READY_WAIT {
-            match Connection::open(target).await {
-                Ok(mut connection) => {
-                    let left = READY_WAIT.saturating_sub(self.started.elapsed());
-                    let exchanged = tokio::time::timeout(left, connection.exchange(&request)).await;
-                    if exchanged.is_ok_and(|reply| reply.is_ok_and(|reply| reply.status == 200)) {
-                        return Ok(self.started.elapsed());
-                    }
-                }
-                // It does not become another one by waiting.
-                Err(source @ HttpError::Tls(_)) => {
-                    return Err(LoadError::Http { call: format!("connect to {}", target.host), source });
-                }
-                Err(
-                    HttpError::Io(_)
-                    | HttpError::Closed
-                    | HttpError::NoReply(_)
-                    | HttpError::Malformed(_)
-                    | HttpError::TooLarge(_),
-                ) => {}
-            }
-            if let Ok(Some(status)) = self.child.try_wait() {
-                return Err(LoadError::Server(format!(
-                    "the server ended before its first response: {status}"
-                )));
-            }
-            tokio::time::sleep(READY_POLL).await;
-        }
-        Err(LoadError::Server(format!(
-            "no 200 from {path} at {} within {} s: let the server listen there, or name its address with --url",
-            target.host,
-            READY_WAIT.as_secs()
-        )))
-    }
-
-    /// How it ended, if it has.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().ok().flatten()
-    }
-
-    /// Sends SIGTERM to a process that has not ended, and to those that it started; whether there was one.
-    fn ask_to_end(&mut self) -> bool {
-        self.ended().is_none() && self.signal(Signal::TERM)
-    }
-
-    fn signal(&self, signal: Signal) -> bool {
-        let group = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
-        group.is_some_and(|group| kill_process_group(group, signal).is_ok())
-    }
-
-    /// Asks it to end (SIGTERM) and waits; kills it on a timeout.
-    pub async fn stop(mut self) -> Result<(), LoadError> {
-        if self.ended().is_some() {
-            return Ok(());
-        }
-        let asked = self.ask_to_end();
-        if asked && tokio::time::timeout(STOP_WAIT, self.child.wait()).await.is_ok() {
-            return Ok(());
-        }
-        self.signal(Signal::KILL);
-        self.child
-            .kill()
-            .await
-            .map_err(|error| LoadError::Server(format!("the server cannot be stopped: {error}")))
-    }
-}
-
-/// A run that is interrupted, or fails, leaves no server behind.
-impl Drop for Spawned {
-    fn drop(&mut self) {
-        if !self.ask_to_end() {
-            return;
-        }
-        let asked = Instant::now();
-        while asked.elapsed() < DROP_WAIT && self.ended().is_none() {
-            std::thread::sleep(DROP_POLL);
-        }
-    }
-}
-
-/// Fails if the address of a server to be started is in use already.
-pub async fn check_address_free(target: &Target) -> Result<(), LoadError> {
-    for address in target.addresses() {
-        if tokio::net::TcpStream::connect(address).await.is_ok() {
-            return Err(LoadError::Usage(format!(
-                "something already listens on {address}: stop it, or leave --spawn out"
-            )));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -301,55 +158,5 @@ mod tests {
         {
             assert!(!leaves_sync_out(synced), "{synced}");
         }
-    }
-
-    #[tokio::test]
-    async fn a_server_that_ends_at_once_is_reported() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = Target::local("http://127.0.0.1:9").unwrap();
-        let mut spawned = Spawned::start("false", &folder.path().join("log")).unwrap();
-        let error = spawned.wait_ready(&target, "/").await.unwrap_err();
-        assert!(error.to_string().contains("ended before"), "{error}");
-        assert!(Spawned::start("no-such-program-here", &folder.path().join("log")).is_err());
-    }
-
-    #[tokio::test]
-    async fn what_a_wrapper_has_started_is_stopped_with_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let script = folder.path().join("wrapper");
-        let file = folder.path().join("pid");
-        std::fs::write(
-            &script,
-            format!("sleep 120 &\necho $! > {}.new\nmv {0}.new {0}\nwait\n", file.display()),
-        )
-        .unwrap();
-        let spawned =
-            Spawned::start(&format!("sh {}", script.display()), &folder.path().join("log")).unwrap();
-        while !file.exists() {
-            tokio::task::yield_now().await;
-        }
-        let started: u32 = std::fs::read_to_string(&file).unwrap().trim().parse().unwrap();
-        assert!(resident_bytes(started).is_some());
-        spawned.stop().await.unwrap();
-        // Another process reaps it, if any does; what has ended has no memory.
-        let stopped = Instant::now();
-        while resident_bytes(started).is_some() {
-            assert!(stopped.elapsed() < Duration::from_secs(20), "process {started} goes on");
-            tokio::task::yield_now().await;
-        }
-    }
-
-    #[tokio::test]
-    async fn a_started_server_is_stopped() {
-        let folder = tempfile::tempdir().unwrap();
-        let spawned = Spawned::start("sleep 60", &folder.path().join("log")).unwrap();
-        let pid = spawned.pid();
-        assert!(resident_bytes(pid).is_some());
-        spawned.stop().await.unwrap();
-        assert!(!Path::new(&format!("/proc/{pid}")).exists());
-        let left = Spawned::start("sleep 60", &folder.path().join("log")).unwrap();
-        let pid = left.pid();
-        drop(left);
-        assert!(!Path::new(&format!("/proc/{pid}")).exists(), "a run that ends early leaves no server");
     }
 }

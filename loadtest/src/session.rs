@@ -16,9 +16,10 @@ use crate::interrupt::Interrupt;
 use crate::organizations;
 use crate::outcome::{Baselines, CounterChange, PhaseResult, ScenarioResult, Verdict};
 use crate::output::note;
-use crate::process::{Spawned, check_address_free, leaves_sync_out, raise_open_files};
+use crate::process::{leaves_sync_out, raise_open_files};
 use crate::scenario::{Phase, Scenario, Step};
 use crate::setup::{People, Stage, usable};
+use crate::spawned::{Spawned, check_address_free};
 use crate::text::one_line;
 use crate::units;
 
@@ -108,7 +109,7 @@ impl Session {
         };
         let ended = spawned.as_mut().and_then(Spawned::ended);
         let failure = outcome.err().map(|error| progress.explain(error, ended, &self.log));
-        if let Some(spawned) = spawned {
+        if let Some(spawned) = &mut spawned {
             spawned.stop().await?;
         }
         let failure = match failure {
@@ -150,21 +151,30 @@ impl Session {
         progress: &mut Progress,
     ) -> Result<(), LoadError> {
         if scenario.starts_servers() {
-            return self.run_starts(scenario, progress).await;
+            return self.run_starts(scenario, spawned, progress).await;
         }
-        *spawned = self.start_server().await?;
+        self.start_server(spawned).await?;
         self.run_phases(scenario, spawned, needs, rounds, progress).await
     }
 
     /// Leaves accounts of the users file out that cannot be used, so that all servers of a comparison can get equally many.
     pub async fn keep_usable(&mut self, wanted: usize) -> Result<(), LoadError> {
         let Some(given) = self.people.clone() else { return Ok(()) };
-        let spawned = self.start_server().await?;
-        let found = usable::find(&self.target, &given, wanted).await;
-        if let Some(spawned) = spawned {
+        let mut spawned = None;
+        let finding = async {
+            self.start_server(&mut spawned).await?;
+            usable::find(&self.target, &given, wanted).await
+        };
+        let found = tokio::select! {
+            biased;
+            signal = self.interrupt.first() => Err(LoadError::Interrupted(signal.to_owned())),
+            found = finding => found,
+        };
+        let ended = spawned.as_mut().and_then(Spawned::ended);
+        if let Some(spawned) = &mut spawned {
             spawned.stop().await?;
         }
-        let found = found?;
+        let found = found.map_err(|error| Progress::default().explain(error, ended, &self.log))?;
         if let Some(warning) = found.warning() {
             note(format!("warning: {warning}"));
         }
@@ -174,15 +184,20 @@ impl Session {
         Ok(())
     }
 
-    async fn start_server(&self) -> Result<Option<Spawned>, LoadError> {
-        let Some(command) = &self.spawn else { return Ok(None) };
+    /// Starts the server, if there is a command for that. One that does not get ready is to be stopped, too.
+    async fn start_server(&self, spawned: &mut Option<Spawned>) -> Result<(), LoadError> {
+        let Some(command) = &self.spawn else { return Ok(()) };
         check_address_free(&self.target).await?;
-        let mut spawned = Spawned::start(command, &self.log)?;
-        spawned.wait_ready(&self.target, READY_PATH).await?;
-        Ok(Some(spawned))
+        let server = spawned.insert(Spawned::start(command, &self.log)?);
+        server.wait_ready(&self.target, READY_PATH).await.map(|_| ())
     }
 
-    async fn run_starts(&self, scenario: &Scenario, progress: &mut Progress) -> Result<(), LoadError> {
+    async fn run_starts(
+        &self,
+        scenario: &Scenario,
+        spawned: &mut Option<Spawned>,
+        progress: &mut Progress,
+    ) -> Result<(), LoadError> {
         let Some(command) = &self.spawn else {
             return Err(LoadError::Usage(format!(
                 "{}: give the command that starts the server with --spawn",
@@ -192,7 +207,8 @@ impl Session {
         for phase in &scenario.phases {
             progress.phase = Some(phase.name.clone());
             if let Step::Start(step) = &phase.step {
-                let result = driver::start::run(step, &phase.name, command, &self.target, &self.log).await?;
+                let (name, target) = (&phase.name, &self.target);
+                let result = driver::start::run(step, name, command, target, &self.log, spawned).await?;
                 progress.phases.push(result);
             }
         }

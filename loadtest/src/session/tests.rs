@@ -1,5 +1,7 @@
 //! Scenarios that end early, phases that are repeated, and their verdicts.
 
+use std::time::Instant;
+
 use super::*;
 use crate::fake::{self, Faults};
 use crate::interrupt::Interrupter;
@@ -159,11 +161,64 @@ async fn organizations_have_no_users_file_and_an_interrupted_start_names_its_pha
     assert_eq!(outcome.unwrap_err().to_string(), format!("interrupted by SIGINT in phase {phase} of start"));
 }
 
+/// A session whose server has started, never answers, and does not end when it is asked to, and the file with its process id.
+fn stubborn(folder: &Path, interrupt: Interrupt) -> (Session, PathBuf) {
+    let (script, file) = (folder.join("script"), folder.join("pid"));
+    let text = format!(
+        "trap '' TERM; echo $$ > {0}.new; mv {0}.new {0}; while :; do sleep 0.05; done",
+        file.display()
+    );
+    std::fs::write(&script, text).unwrap();
+    let mut session = session(folder, interrupt);
+    session.spawn = Some(format!("sh {}", script.display()));
+    session.target = Arc::new(Target::local("http://127.0.0.1:9").unwrap());
+    (session, file)
+}
+
+#[tokio::test]
+async fn second_signal_during_a_start_does_not_wait_for_the_end_of_the_server() {
+    for name in ["users_me", "start"] {
+        let folder = tempfile::tempdir().unwrap();
+        let (interrupter, interrupt) = Interrupter::new();
+        let (session, file) = stubborn(folder.path(), interrupt.clone());
+        let scenario = Scenario::load(name).unwrap();
+        let mut fired = None;
+        let signals = async {
+            while !file.exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            fired = Some(Instant::now());
+            interrupter.fire("SIGINT");
+            // The server is being stopped when the second one comes.
+            tokio::time::sleep(SIGNAL_WAIT * 3).await;
+            interrupter.fire("SIGINT");
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            _ = session.run_scenario(&scenario) => panic!("the server has ended"),
+            _ = interrupt.second() => {}
+            () = signals => {}
+        }
+        assert!(fired.unwrap().elapsed() < Duration::from_secs(8), "{name}: it did not wait");
+        let pid: u32 = std::fs::read_to_string(file).unwrap().trim().parse().unwrap();
+        while crate::process::resident_bytes(pid).is_some() {
+            assert!(fired.unwrap().elapsed() < Duration::from_secs(60), "{name}: the server goes on");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn expectation_on_a_process_that_does_not_answer_is_missed() {
     let folder = tempfile::tempdir().unwrap();
     let mut session = session(folder.path(), Interrupt::never());
     let other = Spawned::start("sleep 60", &session.log).unwrap();
+    // It may still be starting; once it is stopped, it uses no more CPU time.
+    let pid = rustix::process::Pid::from_raw(i32::try_from(other.pid()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    while !std::fs::read_to_string(format!("/proc/{}/stat", other.pid())).unwrap().contains(") T ") {
+        tokio::task::yield_now().await;
+    }
     session.server_pid = Some(other.pid());
     let step = serde_json::json!({"do": "get", "clients": 1, "path": "/users/me"});
     let text = serde_json::json!({
