@@ -43,13 +43,13 @@ pub async fn compare(args: CompareArgs, interrupt: &Interrupt) -> Result<bool, L
     let names: Vec<String> = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
     sides.iter_mut().for_each(|side| side.run.not_run.clone_from(&names));
     let mut failures = Vec::new();
-    for scenario in &scenarios {
+    for (scenario, left) in scenarios.iter().zip((0..scenarios.len()).rev()) {
         let interrupted = run_on_all(&mut sides, scenario, &mut failures).await;
         let runs: Vec<RunResult> = sides.iter().map(|side| side.run.clone()).collect();
         let mut measured = sides.iter().filter(|side| side.run.is_reported());
         measured.try_for_each(|side| report::write(&side.run, &side.out))?;
         write(&runs, &args.out)?;
-        report::write_exports(&runs, args.export.csv.as_deref(), args.export.prometheus.as_deref())?;
+        report::write_exports(&runs, &args.export, interrupted.is_some() || left == 0)?;
         print(report::overlay::render_text(&runs, &scenario.name));
         if let Some(error) = interrupted {
             let warnings = |run: &RunResult| report::table::run_warnings(run).into_iter();

@@ -170,14 +170,14 @@ async fn run_scenarios(
         note(format!("warning: {warning}"));
     }
     run.not_run = scenarios.iter().map(|scenario| scenario.name.clone()).collect();
-    for scenario in &scenarios {
+    for (scenario, left) in scenarios.iter().zip((0..scenarios.len()).rev()) {
         note(format!("{}: {}", scenario.name, scenario.about));
         let failure = add_scenario(session, scenario, &mut run).await.err();
         // Written after every scenario, so that a long run that fails, or is killed, leaves its results.
         if run.is_reported() {
             report::write(&run, out)?;
             let runs = std::slice::from_ref(&run);
-            report::write_exports(runs, export.csv.as_deref(), export.prometheus.as_deref())?;
+            report::write_exports(runs, export, failure.is_some() || left == 0)?;
         }
         let is_new = |result: &&ScenarioResult| result.name == scenario.name;
         if let Some(result) = run.scenarios.last().filter(is_new) {
@@ -254,10 +254,8 @@ mod tests {
         [("short", 0.1, send), ("endless", 600.0, fanout)].map(scenario).into()
     }
 
-    /// Runs both, and interrupts the second; returns the error and the results.
-    async fn run_interrupted(scenarios: Vec<Scenario>, out: &Path) -> (String, Option<RunResult>) {
-        let (interrupter, interrupt) = Interrupter::new();
-        let session = Session {
+    fn session(out: &Path, interrupt: Interrupt) -> Session {
+        Session {
             target: fake::start(Faults::default()),
             spawn: None,
             server_pid: None,
@@ -267,7 +265,13 @@ mod tests {
             judges: true,
             baselines: false,
             interrupt,
-        };
+        }
+    }
+
+    /// Runs both, and interrupts the second; returns the error and the results.
+    async fn run_interrupted(scenarios: Vec<Scenario>, out: &Path) -> (String, Option<RunResult>) {
+        let (interrupter, interrupt) = Interrupter::new();
+        let session = session(out, interrupt);
         let export = ExportArgs { csv: Some(out.join("all.csv")), prometheus: None };
         let interruption = async {
             fake::wait_for_queue(&session.target).await;
@@ -306,6 +310,42 @@ mod tests {
         let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert!(text("report.html").contains("The run was interrupted"));
         assert!(text("all.csv").contains(",,,,,run_interrupted,,1\n"), "{}", text("all.csv"));
+    }
+
+    /// What a pipe gets, to which a run of these scenarios writes its figures.
+    async fn written_to_a_pipe(scenarios: Vec<Scenario>, is_interrupted: bool) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let reading = std::thread::spawn(move || std::io::read_to_string(&mut reader).unwrap());
+        let pipe = PathBuf::from(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer)));
+        let (interrupter, interrupt) = Interrupter::new();
+        let session = session(folder.path(), interrupt);
+        let export = ExportArgs { csv: Some(pipe), prometheus: None };
+        let interruption = async {
+            if is_interrupted {
+                fake::wait_for_queue(&session.target).await;
+                interrupter.fire("SIGINT");
+            }
+        };
+        let running = run_scenarios(&session, "http://x", scenarios, folder.path(), &export);
+        let (outcome, ()) = tokio::join!(running, interruption);
+        assert_eq!(outcome.ok(), (!is_interrupted).then_some(true));
+        drop(writer);
+        reading.join().unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_appended_to_is_written_once() {
+        let mut again = short_and_endless().swap_remove(0);
+        "again".clone_into(&mut again.name);
+        let two = vec![short_and_endless().swap_remove(0), again];
+        let interrupted = written_to_a_pipe(short_and_endless(), true).await;
+        let whole = written_to_a_pipe(two, false).await;
+        for (text, met) in [(&interrupted, ",run_met,,0\n"), (&whole, ",run_met,,1\n")] {
+            assert_eq!(text.matches("started_at,server").count(), 1, "{text}");
+            assert!(text.contains(met) && text.contains(",short,p,send,"), "{text}");
+        }
+        assert!(whole.contains(",again,p,send,"), "{whole}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ mod writable;
 use std::path::Path;
 
 use crate::attribution::drop_other_process;
+use crate::cli::ExportArgs;
 use crate::error::LoadError;
 use crate::outcome::{FORMAT, RunResult};
 pub use writable::{check_exports, check_writable, rename_earlier, rename_earlier_exports};
@@ -38,15 +39,15 @@ pub fn read(path: &Path) -> Result<RunResult, LoadError> {
     }
 }
 
-/// Writes runs for other programs, where a file is given.
-pub fn write_exports(
-    runs: &[RunResult],
-    csv: Option<&Path>,
-    prometheus: Option<&Path>,
-) -> Result<(), LoadError> {
-    let files = [(csv, export::csv as fn(&[RunResult]) -> String), (prometheus, export::prometheus)];
+/// Writes runs for other programs, where a file is given. What cannot be replaced, as a pipe or standard output, is written once: when
+/// nothing more is to come.
+pub fn write_exports(runs: &[RunResult], export: &ExportArgs, is_last: bool) -> Result<(), LoadError> {
+    let files =
+        [(&export.csv, export::csv as fn(&[RunResult]) -> String), (&export.prometheus, export::prometheus)];
     for (path, render) in files {
-        let Some(path) = path else { continue };
+        let Some(path) = path.as_deref().filter(|path| is_last || writable::is_replaced(path)) else {
+            continue;
+        };
         writable::write_export(path, &render(runs))?;
     }
     Ok(())

@@ -92,10 +92,18 @@ fn is_same(one: &Path, other: &Path) -> bool {
     identity(one).is_some_and(|one| identity(other) == Some(one))
 }
 
+/// Whether writing a file for other programs replaces what was written before, and is not appended to it.
+pub fn is_replaced(path: &Path) -> bool {
+    is_regular(path) && !is_output(path)
+}
+
+fn is_output(path: &Path) -> bool {
+    is_same(path, Path::new("/proc/self/fd/1"))
+}
+
 /// Writes a file for other programs. If it is standard output, after what was printed there.
 pub fn write_export(path: &Path, text: &str) -> Result<(), LoadError> {
-    let is_output = is_regular(path) && is_same(path, Path::new("/proc/self/fd/1"));
-    let written = match is_output {
+    let written = match is_regular(path) && is_output(path) {
         true => std::io::stdout().lock().write_all(text.as_bytes()),
         false => std::fs::write(path, text),
     };
