@@ -14,7 +14,7 @@ pub struct Expect {
     /// Successful replies of the first operation per second.
     pub requests_per_sec_min: Option<f64>,
     /// That rate, divided by the bare actix-web server's in the same run (GET or POST, like the step) with as many clients. Not
-    /// measured where a rate is set.
+    /// measured where a rate is set, or where the clients do two operations in turn.
     pub ratio_to_baseline_min: Option<f64>,
     /// Median time of the first operation, in ms.
     pub p50_ms_max: Option<f64>,
@@ -65,6 +65,9 @@ pub struct Expect {
     /// Events that a receiver got after a later one. Default 0.
     #[serde(default)]
     pub out_of_order_events_max: u64,
+    /// Acknowledged messages that a receiver could not fetch, because the server limited the rate of its polls until the end. Default 0.
+    #[serde(default)]
+    pub unfetched_events_max: u64,
 }
 
 impl Expect {
@@ -234,6 +237,7 @@ impl Expect {
             put("lost_events_max", self.lost_events_max, delivery.lost_events);
             put("duplicate_events_max", self.duplicate_events_max, delivery.duplicate_events);
             put("out_of_order_events_max", self.out_of_order_events_max, delivery.out_of_order_events);
+            put("unfetched_events_max", self.unfetched_events_max, delivery.unfetched_events);
         }
     }
 }

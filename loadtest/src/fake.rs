@@ -300,9 +300,9 @@ async fn delete_topic(fake: Shared, path: web::Path<u64>) -> HttpResponse {
 async fn metrics(fake: Shared) -> HttpResponse {
     let world = fake.world.lock().unwrap();
     let (frames, ended) = (world.messages.len(), world.ended_queues);
-    let queues = world.queues.len();
+    let (queues, polls) = (world.queues.len(), world.polls);
     HttpResponse::Ok().body(format!(
-        "# TYPE x counter\nframes_total {frames}\nended_queues_total {ended}\nqueues {queues}\n"
+        "# TYPE x counter\nframes_total {frames}\nended_queues_total {ended}\nqueues {queues}\npolls_total {polls}\n"
     ))
 }
 

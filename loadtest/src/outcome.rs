@@ -120,7 +120,8 @@ pub struct BaselineShare {
     /// CPU time of the server over that of the bare one; absent if its process is not known, or if it also answers requests that
     /// are not counted.
     pub cpu_ratio: Option<f64>,
-    /// Rate of the first operation over the bare server's; absent if a rate is set, or if the bare server has other clients.
+    /// Rate of the first operation over the bare server's; absent if a rate is set, if the bare server has other clients, or if the
+    /// clients do another operation in turn.
     pub rate_ratio: Option<f64>,
 }
 

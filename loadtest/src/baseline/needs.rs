@@ -4,8 +4,8 @@ use crate::outcome::{BaselineShare, Baselines, PhaseResult};
 use crate::scenario::stages::{Quantity, Segment};
 use crate::scenario::{Asked, CLIENTS_MAX, Phase, Scenario, Step};
 
-/// Numbers of clients with which a method is measured. The rounds of a method take the same time in all, so each further one has
-/// less of it.
+/// Numbers of clients with which a method is measured, unless more are needed for expectations. The rounds of a method take the
+/// same time in all, so each further one has less of it.
 const POINTS_MAX: usize = 4;
 
 /// A kind of request to the bare server.
@@ -51,15 +51,21 @@ pub struct Needs {
 impl Needs {
     /// The baselines of a scenario's phases.
     pub fn of(scenario: &Scenario) -> Self {
-        let mut points = Vec::new();
+        let (mut points, mut kept) = (Vec::new(), Vec::new());
         for phase in &scenario.phases {
-            points.extend(Compared::of(phase, scenario.users).map(|compared| compared.point));
+            let compared = Compared::of(phase, scenario.users);
+            points.extend(compared.map(|compared| compared.point));
             points.extend(stages(phase).into_iter().flatten());
+            let expect = phase.expect.as_ref().unwrap_or(&scenario.expect);
+            if expect.ratio_to_baseline_min.is_some() {
+                // Only rates of as many clients are compared.
+                kept.extend(compared.filter(|compared| compared.rates).map(|compared| compared.point));
+            }
         }
         points.sort_unstable();
         points.dedup();
         for method in [Method::Get, Method::Post] {
-            thin_out(&mut points, method);
+            thin_out(&mut points, &kept, method);
         }
         Self { points, disk: scenario.phases.iter().any(|phase| waits_for_disk(&phase.step)) }
     }
@@ -83,13 +89,18 @@ fn waits_for_disk(step: &Step) -> bool {
     }
 }
 
-/// Removes points of a method until there are not too many, each time the one that is most like the next.
-fn thin_out(points: &mut Vec<Point>, method: Method) {
+/// Removes points of a method until there are not too many, each time one that is most like the one beside it, except those to be
+/// kept.
+fn thin_out(points: &mut Vec<Point>, kept: &[Point], method: Method) {
     while points.iter().filter(|point| point.method == method).count() > POINTS_MAX {
         let pairs = points.windows(2).enumerate().filter(|(_, pair)| pair[0].method == pair[1].method);
         let own = pairs.filter(|(_, pair)| pair[0].method == method);
-        let distance = |pair: &[Point]| f64::from(pair[1].clients) / f64::from(pair[0].clients);
-        let nearest = own.min_by(|(_, one), (_, other)| distance(one).total_cmp(&distance(other)));
+        let removable = own.filter_map(|(place, pair)| {
+            let distance = f64::from(pair[1].clients) / f64::from(pair[0].clients);
+            let number = pair.iter().position(|point| !kept.contains(point))?;
+            Some((place + number, distance))
+        });
+        let nearest = removable.min_by(|(_, one), (_, other)| one.total_cmp(other));
         let Some((place, _)) = nearest else { break };
         points.remove(place);
     }
@@ -99,7 +110,7 @@ fn thin_out(points: &mut Vec<Point>, method: Method) {
 #[derive(Debug, Clone, Copy)]
 struct Compared {
     point: Point,
-    /// Whether its rate is as free as the bare server's: each client asks again as soon as it got a reply.
+    /// Whether its rate is as free as the bare server's: each client asks again as soon as it got a reply, and for nothing else.
     rates: bool,
     /// Whether its CPU time is that of the requests that are counted.
     cpu: bool,
@@ -113,8 +124,9 @@ impl Compared {
             Step::Send(step) => (Method::Post, step.clients, is_free(step.rate_per_sec)),
             Step::Fetch(step) => (Method::Get, step.clients, is_free(step.rate_per_sec)),
             Step::Get(step) => (Method::Get, step.clients, is_free(step.rate_per_sec)),
-            Step::Register(step) => (Method::Post, step.clients, is_free(step.rate_per_sec)),
-            Step::Edit(step) => (Method::Post, step.clients, is_free(step.rate_per_sec)),
+            // The clients do two operations in turn, of which the rate of one says little.
+            Step::Register(step) => (Method::Post, step.clients, false),
+            Step::Edit(step) => (Method::Post, step.clients, false),
             // Most requests are deliveries to polls.
             Step::Fanout(step) => (Method::Get, step.receivers, false),
             Step::Mixed(_) => (Method::Get, users, false),
@@ -259,12 +271,56 @@ mod tests {
     fn few_numbers_of_clients_are_measured_and_the_nearest_is_named() {
         let mut many = points(Method::Post, &[1, 2, 20, 21, 400, 500]);
         many.splice(0..0, points(Method::Get, &[9]));
-        thin_out(&mut many, Method::Post);
+        let all = many.clone();
+        thin_out(&mut many, &[], Method::Post);
         assert_eq!(many, [points(Method::Get, &[9]), points(Method::Post, &[1, 2, 21, 500])].concat());
+        many.clone_from(&all);
+        thin_out(&mut many, &points(Method::Post, &[1, 20, 400, 500]), Method::Post);
+        assert_eq!(many, [points(Method::Get, &[9]), points(Method::Post, &[1, 20, 400, 500])].concat());
+        many.clone_from(&all);
+        thin_out(&mut many, &all[1..6], Method::Post);
+        assert_eq!(many, all[..6], "as many as are to be kept");
         let measured = baselines(&[(Method::Post, 2), (Method::Post, 21), (Method::Get, 20)]);
         let near = measured.near(Point::new(Method::Post, 20)).unwrap();
         assert_eq!((near.method.as_str(), near.clients), ("POST", 21));
         assert_eq!(measured.near(Point::new(Method::Post, 3)).unwrap().clients, 2);
+    }
+
+    #[test]
+    fn expected_ratios_of_rates_have_their_own_clients_however_many_there_are() {
+        let needs = |step: fn(u32) -> serde_json::Value, expect: serde_json::Value| {
+            let phase = |clients: u32| {
+                let mut phase =
+                    serde_json::json!({"name": format!("p{clients}"), "secs": 1, "step": step(clients)});
+                if clients == 3 {
+                    phase["expect"] = serde_json::json!({});
+                }
+                phase
+            };
+            let phases: Vec<serde_json::Value> = [1, 2, 3, 4, 5, 6].map(phase).into();
+            let text = serde_json::json!({
+                "name": "x", "about": "x", "users": 8, "channels": [{"name": "c", "subscribers": 8}], "phases": phases,
+                "expect": expect
+            });
+            Needs::of(&Scenario::parse(&text.to_string()).unwrap()).points
+        };
+        let get = |clients: u32| serde_json::json!({"do": "get", "clients": clients, "path": "/x"});
+        let register =
+            |clients: u32| serde_json::json!({"do": "register", "clients": clients, "whole_state": true});
+        let ratio = || serde_json::json!({"ratio_to_baseline_min": 0.1});
+        assert_eq!(needs(get, ratio()), points(Method::Get, &[1, 2, 4, 5, 6]), "3 has no expectation");
+        assert_eq!(needs(get, serde_json::json!({})).len(), POINTS_MAX);
+        assert_eq!(needs(register, ratio()).len(), POINTS_MAX, "no rates are compared");
+    }
+
+    #[test]
+    fn rates_of_clients_that_do_two_operations_in_turn_are_not_compared() {
+        let edit = serde_json::json!({"do": "edit", "clients": 8, "channel": "c", "chars": [24, 30], "topics": 1, "edits": 1});
+        let register = serde_json::json!({"do": "register", "clients": 8, "whole_state": true});
+        for step in [edit, register] {
+            let share = compared(&[("step", step)], &[(Method::Post, 8)]).baseline.unwrap();
+            assert_eq!((share.clients, share.cpu_ratio, share.rate_ratio), (8, Some(4.0), None));
+        }
     }
 
     /// The comparison of a phase of `send` with this step and these stages.

@@ -55,9 +55,13 @@ pub async fn run(
     let messages = sent.messages();
     let count: u64 = messages.values().map(|messages| messages.len() as u64).sum();
     polling.drain(count * receiver_count).await;
+    if let Some(polling) = &slow_polling {
+        polling.drain(count * slow_count).await;
+    }
+    // The end of the queues is no part of the deliveries.
+    tasks.end_meter();
     let mut delivery = polling.finish(&messages).await;
     if let Some(polling) = slow_polling {
-        polling.drain(count * slow_count).await;
         delivery.add(&polling.finish(&messages).await);
     }
     let mut result = tasks.into_result(Instant::now());

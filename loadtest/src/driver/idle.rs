@@ -44,16 +44,22 @@ pub async fn run(
     let epoch = Instant::now();
     let window = Window::starting_now(0.0, LOAD_SECS_MAX);
     let receipts = Arc::new(Recorder::new("receipt", window));
-    let polling = Receivers::start(receivers, &receipts, epoch);
-    let tasks = ClientTasks::new("idle", window, vec![receipts.clone()], server_pid);
+    let mut tasks = ClientTasks::new("idle", window, vec![receipts.clone()], server_pid);
+    let polling = Receivers::start_resting(receivers, &receipts, epoch);
     tokio::time::sleep(hold).await;
     let rss_after = server_pid.and_then(resident_bytes);
 
     let sent = Arc::new(Sent::kept());
     send_one(stage, &channel, epoch, &sent).await?;
-    polling.drain(u64::from(step.polls)).await;
+    polling.receive(u64::from(step.polls)).await;
+    // As of the held requests of the bare server: one request and one reply of each.
+    tasks.end_meter();
+    let ended = Instant::now();
+    polling.wake();
+    // Surplus events come with the next polls.
+    tokio::time::sleep(SETTLE).await;
     let delivery = polling.finish(&sent.messages()).await;
-    let mut result = tasks.into_result(Instant::now());
+    let mut result = tasks.into_result(ended);
     result.delivery = Some(delivery);
     let rss = rss_before.zip(rss_after);
     let growth =
@@ -70,13 +76,14 @@ pub async fn run(
     });
     result.baseline = bare.map(|bare| share(&bare, step.polls, &result));
     if let (Some(server), Some((rss_before, rss_after))) = (&mut result.server, rss) {
-        // The meter began after the queues were opened, and ended after all polls.
+        // The meter began after the queues were opened, and ended after all receipts.
         server.set_memory(megabytes(rss_before), megabytes(rss_after), 0.0);
     }
     Ok(result)
 }
 
-/// CPU times of the held requests, which the meter of the phase counts in the same way: from the polls to their replies.
+/// CPU times of the held requests, which the meter of the phase counts in the same way: from before the polls are sent until
+/// their replies.
 fn share(bare: &HeldBaseline, polls: u32, result: &PhaseResult) -> BaselineShare {
     let server = result.server.and_then(|server| server.cpu_us_per_request);
     BaselineShare {

@@ -26,6 +26,22 @@ pub struct Meter {
     memory: Vec<(f64, f64)>,
     /// At the end of each stage so far.
     stages: Vec<Mark>,
+    end: Option<End>,
+}
+
+/// What the meter reads at the end of a phase.
+#[derive(Debug)]
+struct End {
+    mark: Mark,
+    server_rss: Option<u64>,
+    machine: CpuTimes,
+}
+
+impl End {
+    fn now(server_pid: Option<u32>, requests: u64) -> Self {
+        let mark = Mark::now(server_pid, requests);
+        Self { mark, server_rss: server_pid.and_then(process::resident_bytes), machine: machine::cpu_times() }
+    }
 }
 
 /// CPU times at a moment, and the requests until then.
@@ -67,7 +83,13 @@ impl Meter {
             begun: Instant::now(),
             memory: Vec::new(),
             stages: Vec::new(),
+            end: None,
         }
+    }
+
+    /// Ends the measurement, with all requests of the phase; what is done from then on is not counted.
+    pub fn end(&mut self, requests: u64) {
+        self.end.get_or_insert_with(|| End::now(self.server_pid, requests));
     }
 
     /// Adds a point to the memory over time, if the last one is old enough.
@@ -92,13 +114,14 @@ impl Meter {
         self.stages.iter().map(usage).collect()
     }
 
-    /// Adds the usage since the start to a result of this many requests.
-    pub fn finish(self, requests: u64, result: PhaseResult) -> PhaseResult {
-        let client =
-            process::cpu_time(std::process::id()).unwrap_or_default().saturating_sub(self.client_cpu);
-        let server_cpu = self.server_pid.and_then(|pid| {
-            let cpu = process::cpu_time(pid)?.saturating_sub(self.server_cpu?);
-            Some((cpu, megabytes(self.server_rss?), megabytes(process::resident_bytes(pid)?)))
+    /// Adds the usage since the start, until the measurement ended or now, to a result of this many requests.
+    pub fn finish(mut self, requests: u64, result: PhaseResult) -> PhaseResult {
+        let end = self.end.take().unwrap_or_else(|| End::now(self.server_pid, requests));
+        let requests = end.mark.requests;
+        let client = end.mark.client.saturating_sub(self.client_cpu);
+        let server_cpu = end.mark.server.and_then(|now| {
+            let cpu = now.saturating_sub(self.server_cpu?);
+            Some((cpu, megabytes(self.server_rss?), megabytes(end.server_rss?)))
         });
         let peak = self.memory.iter().map(|point| point.1).fold(0.0, f64::max);
         let server = server_cpu.map(|(cpu, before, after)| {
@@ -115,7 +138,7 @@ impl Meter {
             client_cpu_us_per_request: micros_each(client, requests),
             stages: self.of_stages(),
             rss_mb_per_min: growth_per_min(&self.memory),
-            machine_use: Some(machine_use(self.load_average, &self.machine, &machine::cpu_times(), own)),
+            machine_use: Some(machine_use(self.load_average, &self.machine, &end.machine, own)),
             memory: self.memory,
             ..result
         }
@@ -190,6 +213,19 @@ mod tests {
         let unmeasured = |pid| Meter::start(pid).finish(1, PhaseResult::default()).server_unmeasured;
         assert_eq!(unmeasured(Some(u32::MAX)), Some(Unmeasured::Ended));
         assert_eq!((unmeasured(None), unmeasured(Some(std::process::id()))), (None, None));
+    }
+
+    #[test]
+    fn what_is_done_after_the_end_is_not_counted() {
+        let mut meter = Meter::start(Some(std::process::id()));
+        meter.end(4);
+        let mark = meter.end.as_ref().unwrap().mark;
+        let used = [mark.server.zip(meter.server_cpu), Some((mark.client, meter.client_cpu))]
+            .map(|times| micros_each(times.unwrap().0 - times.unwrap().1, 4));
+        while process::cpu_time(std::process::id()).unwrap() - mark.client < Duration::from_millis(5) {}
+        meter.end(5);
+        let result = meter.finish(6, PhaseResult::default());
+        assert_eq!([result.server.unwrap().cpu_us_per_request, result.client_cpu_us_per_request], used);
     }
 
     #[test]

@@ -75,6 +75,7 @@ pub async fn run(
     if polls {
         polling.drain(expected_deliveries(&people, &messages)).await;
     }
+    tasks.end_meter();
     let delivery = polling.finish(&messages).await;
     let mut result = tasks.into_result(Instant::now());
     result.delivery = polls.then_some(delivery);

@@ -28,7 +28,7 @@ const OPENERS: usize = 64;
 /// After the last send: time without any event after which missing ones are given up.
 const DRAIN_SILENCE: Duration = Duration::from_secs(3);
 const DRAIN_WAIT: Duration = Duration::from_secs(60);
-/// Within this time a server refuses a poll if it limits their rate.
+/// Within this time any server refuses a poll if it limits their rate.
 const REFUSAL_WAIT: Duration = Duration::from_secs(1);
 /// How long a queue's end may take, after which it expires by itself.
 const END_QUEUE_WAIT: Duration = Duration::from_secs(10);
@@ -51,6 +51,8 @@ pub struct Receiver {
     /// Pause before each poll, of slow readers, and before the next one.
     pause: Duration,
     next_pause: Duration,
+    /// Within this time the server refuses a poll if it limits their rate.
+    refusal_wait: Duration,
 }
 
 /// What arrived so far, and what was wrong with it.
@@ -100,6 +102,8 @@ pub struct Reception {
     pub limited: Arc<AtomicU64>,
     /// Becomes true when the receivers must stop.
     pub stop: watch::Receiver<bool>,
+    /// Becomes true when receivers that have a message may poll again.
+    pub awake: watch::Receiver<bool>,
     /// Limits how many receivers delete their queues concurrently.
     pub ending: Arc<Semaphore>,
 }
@@ -148,6 +152,7 @@ impl Receiver {
             ended_limited: false,
             pause: Duration::ZERO,
             next_pause: Duration::ZERO,
+            refusal_wait: REFUSAL_WAIT,
         })
     }
 
@@ -158,22 +163,25 @@ impl Receiver {
         loop {
             let asked = Instant::now();
             tokio::select! {
-                () = stopped(&mut stop) => {
+                () = is_set(&mut stop) => {
                     // A poll that is held for longer was not refused.
-                    self.ended_limited |= self.is_limited && asked.elapsed() < REFUSAL_WAIT + self.pause;
+                    self.ended_limited |= self.is_limited && asked.elapsed() < self.refusal_wait + self.pause;
                     return self.end_queue(&reception.ending).await;
                 }
                 outcome = self.poll_once(&mut reception) => match outcome {
-                    Ok(()) => {
+                    Ok(received) => {
                         self.is_limited = false;
                         failures_in_a_row.good();
+                        if received > 0 {
+                            reception.rest().await;
+                        }
                     }
                     Err(failure) => {
                         self.is_limited = failure.retry_after.is_some();
                         reception.recorder.record_failure(&failure.name);
                         let limited = Limited::of(&failure, &reception);
                         let goes_on = tokio::select! {
-                            () = stopped(&mut stop) => {
+                            () = is_set(&mut stop) => {
                                 self.ended_limited = self.is_limited;
                                 true
                             }
@@ -198,7 +206,8 @@ impl Receiver {
         self
     }
 
-    async fn poll_once(&mut self, reception: &mut Reception) -> Result<(), Failure> {
+    /// Returns the number of new messages.
+    async fn poll_once(&mut self, reception: &mut Reception) -> Result<u64, Failure> {
         self.poll.fill(&mut self.request, self.checks.last_event_id);
         let exchanged = if self.pause.is_zero() {
             self.connection.exchange(&self.request).await
@@ -212,17 +221,18 @@ impl Receiver {
         if reply.status != 200 {
             return Err(Failure::of(&reply));
         }
-        let bytes = reply.body.len();
+        let (bytes, mut received) = (reply.body.len(), 0);
         let parsed: EventsReply = serde_json::from_slice(reply.body).map_err(|_| "malformed events")?;
         for event in &parsed.events {
             // This run has not written a time that is still to come.
             let read = |content: &str| parse_content(content, reception.epoch).filter(|it| it.sent <= now);
             if let Some(written) = self.checks.take(event, read) {
+                received += 1;
                 reception.received.fetch_add(1, Ordering::Relaxed);
                 reception.recorder.record_success(written.sent, bytes);
             }
         }
-        Ok(())
+        Ok(received)
     }
 
     /// Adds what this receiver got of the messages that were sent to a result; the reasons of failed receipts are recorded.
@@ -302,9 +312,22 @@ impl Drop for Limited {
     }
 }
 
-async fn stopped(stop: &mut watch::Receiver<bool>) {
+async fn is_set(flag: &mut watch::Receiver<bool>) {
     // An error means that the sender was dropped, which also means to stop.
-    let _ = stop.wait_for(|stop| *stop).await;
+    let _ = flag.wait_for(|flag| *flag).await;
+}
+
+impl Reception {
+    /// Waits until receivers may poll again, or must stop.
+    async fn rest(&mut self) {
+        if *self.awake.borrow() {
+            return;
+        }
+        tokio::select! {
+            () = is_set(&mut self.stop) => {}
+            () = is_set(&mut self.awake) => {}
+        }
+    }
 }
 
 /// The tasks of all receivers.
@@ -312,6 +335,7 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
 pub struct Receivers {
     tasks: JoinSet<Receiver>,
     stop: watch::Sender<bool>,
+    awake: watch::Sender<bool>,
     received: Arc<AtomicU64>,
     limited: Arc<AtomicU64>,
     recorder: Arc<Recorder>,
@@ -324,6 +348,18 @@ impl Receivers {
         Self::start_slow(receivers, recorder, epoch, Duration::ZERO)
     }
 
+    /// Starts polls of which each has one reply with messages, until the receivers are woken.
+    pub fn start_resting(receivers: Vec<Receiver>, recorder: &Arc<Recorder>, epoch: Instant) -> Self {
+        let polling = Self::start(receivers, recorder, epoch);
+        polling.awake.send_replace(false);
+        polling
+    }
+
+    /// Lets receivers that rest poll again.
+    pub fn wake(&self) {
+        self.awake.send_replace(true);
+    }
+
     /// Starts polls with a pause before each.
     pub fn start_slow(
         receivers: Vec<Receiver>,
@@ -332,6 +368,7 @@ impl Receivers {
         pause: Duration,
     ) -> Self {
         let (stop, stopped) = watch::channel(false);
+        let (awake, woken) = watch::channel(true);
         let (received, limited) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let ending = Arc::new(Semaphore::new(OPENERS));
         let mut tasks = JoinSet::new();
@@ -345,16 +382,24 @@ impl Receivers {
                 received: received.clone(),
                 limited: limited.clone(),
                 stop: stopped.clone(),
+                awake: woken.clone(),
                 ending: ending.clone(),
             };
             tasks.spawn(receiver.run(reception));
         }
-        Self { tasks, stop, received, limited, recorder: recorder.clone(), pause }
+        Self { tasks, stop, awake, received, limited, recorder: recorder.clone(), pause }
+    }
+
+    /// Waits like `receive`, and then for surplus events.
+    pub async fn drain(&self, expected: u64) {
+        if self.receive(expected).await {
+            tokio::time::sleep(DRAIN_AFTERWARDS).await;
+        }
     }
 
     /// Waits until `expected` messages have arrived in total, or none arrives any more although no receiver waits for the end of a
-    /// rate limit.
-    pub async fn drain(&self, expected: u64) {
+    /// rate limit; returns whether they have.
+    pub async fn receive(&self, expected: u64) -> bool {
         let begun = Instant::now();
         let mut progress = (begun, 0);
         loop {
@@ -363,11 +408,10 @@ impl Receivers {
                 progress = (Instant::now(), received);
             }
             if received >= expected {
-                tokio::time::sleep(DRAIN_AFTERWARDS).await;
-                return;
+                return true;
             }
             if progress.0.elapsed() > DRAIN_SILENCE + self.pause || begun.elapsed() > DRAIN_WAIT {
-                return;
+                return false;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -388,40 +432,4 @@ impl Receivers {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_of_other_types_and_escaped_contents_are_read() {
-        let body = br#"{"result":"success","events":[{"id":1,"type":"heartbeat"},
-            {"id":2,"type":"message","flags":[],"message":{"id":9,"stream_id":3,"content":"a \"b\""}},
-            {"id":3,"type":"message","message":{"id":10,"content":"to people"}}]}"#;
-        let parsed: EventsReply = serde_json::from_slice(body).unwrap();
-        assert_eq!(parsed.events.len(), 3);
-        let message = parsed.events[1].message.as_ref().unwrap();
-        assert_eq!((message.id, message.stream_id, message.content.as_ref()), (9, Some(3), "a \"b\""));
-    }
-
-    /// What a receiver of channel 3 finds wrong: duplicates, and events out of order. The content of a message is its id.
-    fn check(events: &[(i64, Option<u64>)]) -> (u64, u64, u64) {
-        let mut checks = Checks::new(-1, &[3]);
-        let now = Instant::now();
-        for (id, message) in events {
-            let message =
-                message.map(|id| EventMessage { id, stream_id: Some(3), content: id.to_string().into() });
-            let read = |content: &str| Some(Written { sent: now, hash: content.parse().unwrap() });
-            checks.take(&Event { id: *id, message }, read);
-        }
-        assert_eq!(checks.last_event_id, events.iter().map(|event| event.0).max().unwrap());
-        (checks.seen[&3].count(), checks.duplicates, checks.out_of_order)
-    }
-
-    #[test]
-    fn events_in_a_wrong_order_are_neither_lost_nor_duplicates() {
-        assert_eq!(check(&[(0, Some(1)), (1, Some(2)), (2, None), (3, Some(3))]), (3, 0, 0));
-        assert_eq!(check(&[(1, Some(2)), (0, Some(1)), (3, None), (2, None), (4, Some(3))]), (3, 0, 2));
-        assert_eq!(check(&[(1, Some(1)), (0, Some(2))]), (2, 0, 1), "the events only");
-        assert_eq!(check(&[(0, Some(2)), (1, Some(1))]), (2, 0, 1), "the messages only");
-        assert_eq!(check(&[(0, Some(1)), (0, Some(1)), (1, None), (1, None), (2, Some(1))]), (1, 3, 0));
-    }
-}
+mod tests;

@@ -98,7 +98,14 @@ impl ClientTasks {
         }
     }
 
-    /// The phase's result so far: operations, and resource usage since the tasks were created.
+    /// Ends the measurement of resources, so that what is done to evaluate the phase is not counted.
+    pub fn end_meter(&mut self) {
+        let requests = self.recorders.iter().map(|recorder| recorder.total()).sum();
+        self.meter.end(requests);
+    }
+
+    /// The phase's result so far: operations, and resource usage since the tasks were created, until its measurement
+    /// ended or now.
     pub fn into_result(self, ended: Instant) -> PhaseResult {
         let finished: Vec<(Operation, f64)> =
             self.recorders.iter().map(|recorder| recorder.finish(ended)).collect();

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::budget::Budget;
-use super::receive::{Receivers, open_receivers};
 use super::send::{Sent, open_senders};
 use super::tasks::ClientTasks;
 use super::{fill, run_phase};
@@ -183,26 +182,6 @@ async fn receivers_whose_polls_are_limited_get_their_messages_after_the_end() {
     let delivery = results[0].delivery.unwrap();
     assert_eq!((delivery.lost_events, delivery.unfetched_events), (0, 0), "{delivery:?}");
     assert_eq!((delivery.deliveries, results[0].failed()), (delivery.messages * 9, 9));
-}
-
-#[tokio::test]
-async fn messages_are_not_lost_whose_polls_are_limited_until_the_end() {
-    let target = fake::start(Faults { limit_polls: 1_000, ..Faults::default() });
-    let mut stage = Stage::prepare(&target, &scenario(0, fanout(100)), &None).await.unwrap();
-    let channel = stage.channel("load all").unwrap();
-    let accounts = stage.accounts(&channel.members, 4).await.unwrap();
-    let writer = Arc::new(Writer::new(Instant::now(), [24, 80]));
-    let mut senders = open_senders(&target, &accounts[..1], &[channel.id], 2, &writer).await.unwrap();
-    let followed = accounts.into_iter().map(|account| (account, vec![channel.id])).collect();
-    let receivers = open_receivers(&target, followed).await.unwrap();
-    let window = Window::starting_now(0.0, 0.1);
-    let window = Window { replies_until: window.stop_at, ..window };
-    let polling = Receivers::start(receivers, &Arc::new(Recorder::new("receipt", window)), Instant::now());
-    let sent = Sent::kept();
-    sent.add(&senders[0].send_waiting().await.unwrap());
-    polling.drain(4).await;
-    let delivery = polling.finish(&sent.messages()).await;
-    assert_eq!((delivery.lost_events, delivery.unfetched_events, delivery.deliveries), (0, 4, 0));
 }
 
 #[tokio::test]

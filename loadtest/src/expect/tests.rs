@@ -150,8 +150,13 @@ fn growing_memory_and_unsent_requests_are_missed() {
 fn errors_and_lost_events_are_missed_unless_allowed() {
     let mut bad = phase(1.0, 1.0);
     bad.operations[0].failed = 1;
-    let faults =
-        Delivery { lost_events: 2, duplicate_events: 3, out_of_order_events: 1, ..Delivery::default() };
+    let faults = Delivery {
+        lost_events: 2,
+        duplicate_events: 3,
+        out_of_order_events: 1,
+        unfetched_events: 4,
+        ..Delivery::default()
+    };
     bad.delivery = Some(faults);
     let strict = Expect::default().judge(&[bad.clone()], &Baselines::default());
     let missed = strict
@@ -163,6 +168,7 @@ fn errors_and_lost_events_are_missed_unless_allowed() {
         ("lost_events_max", Some(2.0)),
         ("duplicate_events_max", Some(3.0)),
         ("out_of_order_events_max", Some(1.0)),
+        ("unfetched_events_max", Some(4.0)),
     ];
     assert_eq!(missed.collect::<Vec<_>>(), wanted);
     let lenient = Expect {
@@ -170,6 +176,7 @@ fn errors_and_lost_events_are_missed_unless_allowed() {
         lost_events_max: 2,
         duplicate_events_max: 3,
         out_of_order_events_max: 1,
+        unfetched_events_max: 4,
         ..Expect::default()
     };
     assert!(lenient.judge(&[bad], &Baselines::default()).iter().all(|verdict| verdict.met));
