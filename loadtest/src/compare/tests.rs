@@ -59,7 +59,7 @@ async fn servers_without_development_endpoints_are_compared_by_users_files() {
     for name in ["one", "two"] {
         let run = read(folder.path(), name);
         let [send, fanout] = &run.scenarios[0].phases[..] else { panic!("two phases: {run:?}") };
-        assert!(send.operations[0].completed >= 20 && send.failed() == 0, "{name}: {send:?}");
+        assert!(send.operations[0].completed >= 2 && send.failed() == 0, "{name}: {send:?}");
         let delivery = fanout.delivery.unwrap();
         assert!(
             delivery.deliveries == delivery.messages * 4 && delivery.lost_events == 0,
