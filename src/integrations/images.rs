@@ -36,8 +36,8 @@ const KNOWN: [ImageFormat; 4] = [ImageFormat::Png, ImageFormat::Jpeg, ImageForma
 const PERMITS_MAX: usize = 2;
 /// Maximum number of waiting requests. Beyond it: 503.
 const WAITING_MAX: usize = 64;
-/// How long an image waits for an idle core: some times what the largest takes. One that needs much memory
-/// still waits until another that has it is done.
+/// How long an image waits for an idle core: some times what the largest takes. Waiting for the memory of others that are
+/// decoded on idle cores counts, too: at ordinary priority it has other memory.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 const EMOJI_SIDE: u32 = 64;
 /// Side of a small avatar or an icon, in pixels.

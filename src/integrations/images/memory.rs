@@ -1,5 +1,6 @@
 //! The memory of pictures that are being decoded: large ones one after the other.
 
+use crate::background::has_lowest_priority;
 use parking_lot::{Condvar, Mutex};
 
 /// Decoded bytes of pictures that are in memory together. A larger picture takes all of them, and is decoded alone.
@@ -8,10 +9,18 @@ const TOGETHER_BYTES_MAX: u64 = 128 << 20;
 /// The decoded pictures of this process: avatars, emoji, icons, logos and thumbnails.
 pub(super) static DECODED: DecodedBytes = DecodedBytes::new(TOGETHER_BYTES_MAX);
 
+/// Memory for threads of the lowest priority, and as much again for those of ordinary priority: a picture that is begun again
+/// because no core is idle waits neither for what its first thread holds nor for other such threads. Those that wait for a
+/// core touch little of their memory.
+pub(super) struct DecodedBytes {
+    idle: Pool,
+    ordinary: Pool,
+}
+
 /// A number of bytes, which pictures take in the order in which they ask.
 ///
 /// Waiting blocks the thread. Only the few threads that decode wait, each for no more pictures than there are such threads.
-pub(super) struct DecodedBytes {
+struct Pool {
     bytes_max: u64,
     state: Mutex<State>,
     changed: Condvar,
@@ -27,19 +36,29 @@ struct State {
 
 /// Bytes of a picture, released on drop.
 pub(super) struct Held<'d> {
-    of: &'d DecodedBytes,
+    of: &'d Pool,
     bytes: u64,
 }
 
 impl DecodedBytes {
-    /// With `bytes_max` bytes for all pictures together.
+    /// With `bytes_max` bytes for all pictures at one priority together.
     pub const fn new(bytes_max: u64) -> Self {
+        Self { idle: Pool::new(bytes_max), ordinary: Pool::new(bytes_max) }
+    }
+
+    /// Waits until `bytes` bytes are free for threads of this priority, or all of them for a picture that is larger than that.
+    pub fn hold(&self, bytes: u64) -> Held<'_> {
+        if has_lowest_priority() { self.idle.hold(bytes) } else { self.ordinary.hold(bytes) }
+    }
+}
+
+impl Pool {
+    const fn new(bytes_max: u64) -> Self {
         let state = State { used: 0, asked: 0, served: 0 };
         Self { bytes_max, state: Mutex::new(state), changed: Condvar::new() }
     }
 
-    /// Waits until `bytes` bytes are free, or all of them for a picture that is larger than that.
-    pub fn hold(&self, bytes: u64) -> Held<'_> {
+    fn hold(&self, bytes: u64) -> Held<'_> {
         let bytes = bytes.min(self.bytes_max);
         let mut state = self.state.lock();
         let number = state.asked;
@@ -66,15 +85,19 @@ impl Drop for Held<'_> {
 impl DecodedBytes {
     /// The bytes that are taken.
     pub fn used(&self) -> u64 {
-        self.state.lock().used
+        self.idle.state.lock().used + self.ordinary.state.lock().used
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::background::Background;
     use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::{Arc, mpsc};
     use std::thread;
+    use std::time::Duration;
+    use tokio::time::{sleep, timeout};
 
     #[test]
     fn small_pictures_are_held_together_and_a_large_one_takes_everything() {
@@ -105,5 +128,41 @@ mod tests {
         });
         assert!((70..=100).contains(&most.load(Ordering::SeqCst)), "{most:?}");
         assert_eq!(decoded.used(), 0);
+    }
+
+    /// Two pictures of which each needs more than half, and small ones, while no core is idle.
+    #[actix_web::test]
+    async fn pictures_that_are_begun_again_wait_for_no_thread_without_a_core() {
+        static DECODED: DecodedBytes = DecodedBytes::new(100);
+        let background = Background::new(2, 8, Duration::from_millis(5));
+        let (end, ended) = mpsc::channel::<()>();
+        let ended = Arc::new(Mutex::new(ended));
+        let starved = |bytes| {
+            let ended = ended.clone();
+            move || {
+                // A first thread has memory before a second one asks.
+                while !has_lowest_priority() && DECODED.used() == 0 {
+                    thread::sleep(Duration::from_millis(1));
+                }
+                let _held = DECODED.hold(bytes);
+                if has_lowest_priority() {
+                    // Until the test ends.
+                    let _ = ended.lock().recv();
+                }
+                bytes
+            }
+        };
+        let pictures = async {
+            for bytes in [72, 72, 5, 90, 5] {
+                let permit = background.acquire_permit().await.ok().unwrap();
+                assert_eq!(permit.run(starved(bytes)).await, Ok(bytes));
+            }
+        };
+        timeout(Duration::from_secs(60), pictures).await.unwrap();
+        assert_eq!(DECODED.used(), 72, "of the first thread");
+        drop(end);
+        while DECODED.used() > 0 {
+            sleep(Duration::from_millis(1)).await;
+        }
     }
 }
