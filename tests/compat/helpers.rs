@@ -31,6 +31,13 @@ fn check(runner: impl Fn() -> Command, expected: &str) {
         assert!(server.url.starts_with("http://[::1]:"), "{}", server.url);
         assert_green(runner().env("MILLSTREAM_URL", &server.url).env("MILLSTREAM", "/none"), expected);
     }
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data").display().to_string();
+    let other = ServerProcess::start(&["serve", "--listen", "127.0.0.1:0", "--data", &data], &[]);
+    let output = runner().env("MILLSTREAM_URL", &other.url).output().expect("the test runner starts");
+    let said = text(&output.stdout) + &text(&output.stderr);
+    assert!(!output.status.success() && said.contains("is no development server"), "{said}");
+    assert!(!said.contains("Traceback"), "{said}");
     for wrong in [server.url.replace("http://", ""), server.url.replace("http:", "ftp:")] {
         let output = runner().env("MILLSTREAM_URL", &wrong).output().expect("the test runner starts");
         let said = text(&output.stdout) + &text(&output.stderr);

@@ -52,6 +52,13 @@ test("faults and ended queues", async () => {
     assert.strictEqual((await realm.requests())[0].path, "/api/v1/users/me");
 });
 
+test("a server that does not start, and options that there are not", async () => {
+    await assert.rejects(millstream.start({ args: "--rate-limits" }), /args must be a list of texts/);
+    await assert.rejects(millstream.start({ argz: [] }), /start has no option argz/);
+    if (process.env.MILLSTREAM_URL) return;
+    await assert.rejects(millstream.start({ seed: "nope.toml" }), /did not start \(exit code 1\): .*nope\.toml/s);
+});
+
 test("mails of an organization", async () => {
     const [realm, other] = [await server.newRealm(), await server.newRealm()];
     await realm.user("iago").call("POST", "/invites", { invitee_emails: "new@zulip.com", stream_ids: [] });

@@ -13,6 +13,9 @@
 const { spawn } = require("node:child_process");
 const http = require("node:http");
 
+/** Letters of standard error that the error of a server that did not start has. */
+const SAID_MAX = 10_000;
+
 /**
  * An answer that is no success: `status`, and `answer`, the error of the API. An answer in another form, such as a page of a
  * proxy, is an `answer` with its text as `msg` and without `code`.
@@ -212,22 +215,49 @@ function checkUrl(url) {
     if (protocol !== "http:") throw new Error(`MILLSTREAM_URL must be a URL such as http://127.0.0.1:9991, not ${url}`);
 }
 
+/** The organization that a running server begins with. */
+async function rootOf(server) {
+    try {
+        return await server.newRealm();
+    } catch (error) {
+        const place = `${server.url} (MILLSTREAM_URL)`;
+        if (error instanceof MillstreamError) {
+            const text = `what answers at ${place} is no development server, which \`millstream dev\` starts: ${error.message}`;
+            throw new Error(text, { cause: error });
+        }
+        throw new Error(`no development server answers at ${place}: ${error.message || error.code}`, { cause: error });
+    }
+}
+
+function checkOptions({ args = [], binary: _binary, seed: _seed, ...unknown }) {
+    const names = Object.keys(unknown);
+    if (names.length > 0) throw new Error(`start has no option ${names.join(", ")}; it has binary, seed and args`);
+    const isList = Array.isArray(args) && args.every((arg) => typeof arg === "string");
+    if (!isList) throw new Error('args must be a list of texts, such as ["--rate-limits"]');
+}
+
 /** Starts a server; `seed` is the path of a seed file, `args` are more arguments of `millstream dev`, such as --rate-limits. */
-async function start({ binary = process.env.MILLSTREAM || "millstream", seed, args = [] } = {}) {
+async function start(options = {}) {
+    checkOptions(options);
+    const { binary = process.env.MILLSTREAM || "millstream", seed, args = [] } = options;
     const running = process.env.MILLSTREAM_URL;
     if (running) {
         checkUrl(running);
         const server = new Server(running.replace(/\/$/, ""), [], undefined);
-        server.root = await server.newRealm();
+        server.root = await rootOf(server);
         return server;
     }
     const more = [...(seed ? ["--seed", seed] : []), ...args];
     const child = spawn(binary, ["dev", "--listen", "127.0.0.1:0", "--output", "json", ...more], {
-        stdio: ["ignore", "pipe", "inherit"],
+        stdio: ["ignore", "pipe", "pipe"],
     });
     process.once("exit", () => child.kill("SIGKILL"));
     const facts = await new Promise((resolve, reject) => {
-        let text = "";
+        let [text, said] = ["", ""];
+        child.stderr.on("data", (part) => {
+            said = (said + part).slice(-SAID_MAX);
+            process.stderr.write(part);
+        });
         child.once("error", (error) =>
             reject(
                 error.code === "ENOENT"
@@ -235,7 +265,8 @@ async function start({ binary = process.env.MILLSTREAM || "millstream", seed, ar
                     : error,
             ),
         );
-        child.once("exit", (code) => reject(new Error(`millstream did not start (exit code ${code})`)));
+        // Once all that it said has been read.
+        child.once("close", (code) => reject(new Error(`millstream did not start (exit code ${code}): ${said.trim()}`)));
         child.stdout.on("data", (part) => {
             text += part;
             if (text.includes("\n")) resolve(JSON.parse(text.slice(0, text.indexOf("\n"))));

@@ -259,7 +259,11 @@ def millstream(request):
         server = Millstream(url.rstrip("/"), [])
         try:
             server.root = server.new_realm()
-        except OSError as error:
+        except MillstreamError as error:
+            raise pytest.UsageError(
+                f"what answers at {url} (MILLSTREAM_URL) is no development server, which `millstream dev` starts: {error}"
+            ) from None
+        except (OSError, http.client.HTTPException) as error:
             raise pytest.UsageError(f"no development server answers at {url} (MILLSTREAM_URL): {error}") from error
         yield server
         return
