@@ -26,9 +26,11 @@ const REQUEST_BYTES_MAX: u64 = 64 * 1024;
 /// The largest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Connections whose request has not arrived. Beyond it a new one waits until the oldest has had its time, and takes its place.
-const READING_MAX: usize = 8;
+const READING_MAX: usize = 64;
 /// How long a connection has its place for certain: commands send their requests at once.
 const READING_TIME_MIN: Duration = Duration::from_secs(1);
+/// The same for a connection that found no place, and waited for one or came right after another that did.
+const WAITED_READING_TIME_MIN: Duration = Duration::from_millis(100);
 /// Requests that are executed at a time; others wait.
 const EXECUTING_MAX: usize = 8;
 /// Requests that are executed or wait.
@@ -137,9 +139,8 @@ impl Reading {
     /// one is closed. The receiver ends when the connection is to be closed, and is dropped when its request has arrived.
     async fn begin(&mut self) -> oneshot::Receiver<()> {
         self.forget_arrived();
-        if self.0.len() >= READING_MAX
-            && let Some(until) = self.0.front().map(|(until, _)| *until)
-        {
+        let has_waited = self.0.len() >= READING_MAX;
+        if has_waited && let Some(until) = self.0.front().map(|(until, _)| *until) {
             let arrivals = self.0.iter_mut().map(|(_, connection)| Box::pin(connection.closed()));
             let _ = tokio::time::timeout_at(until, select_all(arrivals)).await;
             self.forget_arrived();
@@ -148,7 +149,8 @@ impl Reading {
             }
         }
         let (sender, is_replaced) = oneshot::channel();
-        self.0.push_back((tokio::time::Instant::now() + READING_TIME_MIN, sender));
+        let time_min = if has_waited { WAITED_READING_TIME_MIN } else { READING_TIME_MIN };
+        self.0.push_back((tokio::time::Instant::now() + time_min, sender));
         is_replaced
     }
 
@@ -165,6 +167,8 @@ fn is_allowed(stream: &UnixStream) -> bool {
 
 async fn serve(mut stream: UnixStream, is_replaced: oneshot::Receiver<()>, turns: &Turns) -> io::Result<()> {
     let request = tokio::select! {
+        // A request that has arrived is executed, also when others want the place.
+        biased;
         request = read_request(&mut stream) => request?,
         _ = is_replaced => return Err(io::Error::other("it had sent no request when others came")),
     };
@@ -396,6 +400,16 @@ mod tests {
         // The oldest connection was closed for it, and no other.
         assert_eq!(idle[0].read(&mut [0]).await.unwrap(), 0);
         assert_eq!(idle[1].try_read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    }
+
+    #[actix_web::test]
+    async fn many_connections_without_a_request_make_room_soon() {
+        let (mut reading, begin) = (Reading::default(), Instant::now());
+        let mut connections = Vec::new();
+        for _ in 0..=3 * READING_MAX {
+            connections.push(reading.begin().await);
+        }
+        assert!(begin.elapsed() < 2 * READING_TIME_MIN, "{:?}", begin.elapsed());
     }
 
     #[actix_web::test]
