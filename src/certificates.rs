@@ -14,6 +14,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use std::fmt::Display;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,12 +27,19 @@ const REMIND_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Why a certificate cannot be used: the wrong option, and what is wrong with it.
+/// Why a certificate cannot be used: the wrong option, and its file with what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{option}` {text}")]
 pub struct TlsProblem {
     pub option: &'static str,
     pub text: String,
+}
+
+impl TlsProblem {
+    /// A problem of the file that an option names.
+    fn of_file(option: &'static str, file: &Path, text: impl Display) -> Self {
+        Self { option, text: format!("({}) {text}", file.display()) }
+    }
 }
 
 /// The files of a certificate, and the options that name them.
@@ -51,7 +59,7 @@ impl CertificateFiles {
     pub fn read(&self) -> Result<CertifiedKey, TlsProblem> {
         let certificates = self.certificates()?;
         let pem = read(&self.key_file, self.key_option)?;
-        let refused = |text: &str| TlsProblem { option: self.key_option, text: text.to_owned() };
+        let refused = |text: &str| TlsProblem::of_file(self.key_option, &self.key_file, text);
         let key = PrivateKeyDer::from_pem_slice(&pem)
             .map_err(|_| refused("must be a file with a private key in PEM form, without a password"))?;
         let key = any_supported_type(&key).map_err(|_| {
@@ -70,7 +78,7 @@ impl CertificateFiles {
                     ),
                     _ => format!("must have a certificate that can be used: {}", unusable(&reason)),
                 };
-                Err(TlsProblem { option: self.cert_option, text })
+                Err(TlsProblem::of_file(self.cert_option, &self.cert_file, text))
             }
         }
     }
@@ -85,8 +93,8 @@ impl CertificateFiles {
         match certificates {
             Ok(certificates) if !certificates.is_empty() => Ok(certificates),
             Ok(_) | Err(_) => {
-                let text = "must be a file with certificates in PEM form".to_owned();
-                Err(TlsProblem { option: self.cert_option, text })
+                let text = "must be a file with certificates in PEM form";
+                Err(TlsProblem::of_file(self.cert_option, &self.cert_file, text))
             }
         }
     }
@@ -118,7 +126,7 @@ fn unusable(reason: &rustls::Error) -> String {
 type Stamp = [(SystemTime, u64, u64); 2];
 
 fn read(path: &Path, option: &'static str) -> Result<Vec<u8>, TlsProblem> {
-    let problem = |text: String| TlsProblem { option, text };
+    let problem = |text: String| TlsProblem::of_file(option, path, text);
     let unreadable = |reason: std::io::Error| problem(format!("cannot be read: {reason}"));
     if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
         return Err(problem(format!("must not be longer than {FILE_BYTES_MAX} bytes")));
@@ -273,21 +281,25 @@ mod tests {
     fn files_that_cannot_be_used_are_named() {
         let folder = tempfile::tempdir().unwrap();
         let files = files(folder.path());
-        let problem = || files.read().unwrap_err().to_string();
-        assert!(problem().starts_with("`tls.cert_file` cannot be read: No such file"));
+        let named = format!("({}) ", folder.path().join("NAME").display());
+        let [cert_name, key_name] = ["cert.pem", "key.pem"].map(|name| named.replace("NAME", name));
+        // Each names its file.
+        let problem =
+            || files.read().unwrap_err().to_string().replace(&cert_name, "C ").replace(&key_name, "K ");
+        assert!(problem().starts_with("`tls.cert_file` C cannot be read: No such file"));
         let ((cert, key), (_, other_key)) = (pair(), pair());
         std::fs::write(&files.cert_file, "tea").unwrap();
-        assert_eq!(problem(), "`tls.cert_file` must be a file with certificates in PEM form");
+        assert_eq!(problem(), "`tls.cert_file` C must be a file with certificates in PEM form");
         std::fs::write(&files.cert_file, &cert).unwrap();
-        assert!(problem().starts_with("`tls.key_file` cannot be read"));
+        assert!(problem().starts_with("`tls.key_file` K cannot be read"));
         std::fs::write(&files.key_file, &cert).unwrap();
-        assert!(problem().starts_with("`tls.key_file` must be a file with a private key"));
+        assert!(problem().starts_with("`tls.key_file` K must be a file with a private key"));
         std::fs::write(&files.key_file, other_key).unwrap();
-        assert_eq!(problem(), "`tls.key_file` must be the key of the certificate");
+        assert_eq!(problem(), "`tls.key_file` K must be the key of the certificate");
         std::fs::write(&files.key_file, key).unwrap();
         assert!(files.read().is_ok());
         std::fs::write(&files.cert_file, vec![b'x'; FILE_BYTES_MAX as usize + 1]).unwrap();
-        assert_eq!(problem(), "`tls.cert_file` must not be longer than 1048576 bytes");
+        assert_eq!(problem(), "`tls.cert_file` C must not be longer than 1048576 bytes");
     }
 
     /// Made with `openssl x509 -req` and without extensions.
@@ -311,8 +323,9 @@ dcT9yf9uUqo1V0h8sDnQi6Y+zmEnxuST5wPJ9LdBs4XL2MY1gXLFROxp\n\
         let files = files(folder.path());
         std::fs::write(&files.cert_file, VERSION_1).unwrap();
         std::fs::write(&files.key_file, VERSION_1_KEY).unwrap();
+        let shown = format!("({}) ", files.cert_file.display());
         assert_eq!(
-            files.read().unwrap_err().to_string(),
+            files.read().unwrap_err().to_string().replace(&shown, ""),
             "`tls.cert_file` must have certificates of version 3; this one is of version 1, made without extensions"
         );
     }
@@ -328,8 +341,9 @@ dcT9yf9uUqo1V0h8sDnQi6Y+zmEnxuST5wPJ9LdBs4XL2MY1gXLFROxp\n\
         let key = rcgen::KeyPair::generate().unwrap();
         std::fs::write(&files.cert_file, params.self_signed(&key).unwrap().pem()).unwrap();
         std::fs::write(&files.key_file, key.serialize_pem()).unwrap();
+        let shown = format!("({}) ", files.cert_file.display());
         assert_eq!(
-            files.read().unwrap_err().to_string(),
+            files.read().unwrap_err().to_string().replace(&shown, ""),
             "`tls.cert_file` must have a certificate that can be used: this one has an extension that is marked as critical and not \
              known; get one without it"
         );

@@ -229,9 +229,9 @@ fn authority_conflict(config: &Config) -> Option<Conflict> {
         return None;
     }
     let text = match std::fs::read(&mail.ca_file) {
-        Err(reason) => format!("cannot be read: {reason}"),
+        Err(reason) => format!("({}) cannot be read: {reason}", mail.ca_file.display()),
         Ok(pem) if matches!(CertificateDer::pem_slice_iter(&pem).next(), Some(Ok(_))) => return None,
-        Ok(_) => "must be a file with certificates in PEM form".to_owned(),
+        Ok(_) => format!("({}) must be a file with certificates in PEM form", mail.ca_file.display()),
     };
     Some(Conflict { option: "mail.ca_file", because: "mail.host", text })
 }

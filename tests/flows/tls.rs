@@ -290,7 +290,10 @@ async fn broken_certificate_file_disturbs_only_those_who_need_it() {
         let (status, text) = run(command);
         assert!(status.success(), "{command:?}: {text}");
     }
-    let problem = "`tls.cert_file` must be a file with certificates in PEM form";
+    let file = case.file("cert.pem");
+    let problem =
+        format!("`tls.cert_file` ({}) must be a file with certificates in PEM form", file.display());
+    let problem = problem.as_str();
     let (status, text) = run(&["doctor"]);
     let row = text.lines().find(|line| line.starts_with("TLS ")).expect("the row");
     assert!(!status.success() && row.contains("problem") && row.contains(problem), "{text}");

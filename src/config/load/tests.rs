@@ -344,7 +344,10 @@ fn certificate_files_are_only_read_for_a_server() {
     let path = folder.path().join("millstream.toml");
     std::fs::write(&path, text).unwrap();
     let error = Config::of_server(&Sources { file: Some(&path), ..Sources::default() }).unwrap_err();
-    assert!(error.to_string().contains("millstream.toml:2: `tls.cert_file` cannot be read: "), "{error}");
+    assert!(
+        error.to_string().contains("millstream.toml:2: `tls.cert_file` (/nowhere/cert.pem) cannot be read: "),
+        "{error}"
+    );
 }
 
 #[test]

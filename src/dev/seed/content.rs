@@ -274,7 +274,8 @@ impl Serialize for Bytes {
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        STANDARD.decode(text).map(Self).map_err(serde::de::Error::custom)
+        let unreadable = |error| serde::de::Error::custom(format!("this is not base64: {error}"));
+        STANDARD.decode(text).map(Self).map_err(unreadable)
     }
 }
 

@@ -151,7 +151,10 @@ fn tls_parameters(config: &Mail) -> Result<TlsParameters, ConfigError> {
     if config.ca_file.as_os_str().is_empty() {
         return builder.build_rustls().map_err(|error| ConfigError::unusable("mail.host", error.to_string()));
     }
-    let refused = |problem: String| ConfigError::unusable("mail.ca_file", problem);
+    let refused = |problem: String| {
+        let text = format!("({}) {problem}", config.ca_file.display());
+        ConfigError::unusable("mail.ca_file", text)
+    };
     let pem = std::fs::read(&config.ca_file).map_err(|error| refused(format!("cannot be read: {error}")))?;
     if CertificateDer::pem_slice_iter(&pem).next().is_none() {
         return Err(refused("must be a file with certificates in PEM form".into()));
@@ -238,17 +241,21 @@ mod tests {
             let mut file = tempfile::NamedTempFile::new().expect("a file");
             file.write_all(text.as_bytes()).expect("room");
             let config = Mail { ca_file: file.path().to_owned(), ..config.clone() };
-            Smtp::new(&config, 5).err().map(|error| error.to_string()).unwrap_or_default()
+            let problem = Smtp::new(&config, 5).err().map(|error| error.to_string()).unwrap_or_default();
+            problem.replace(&format!(" ({})", file.path().display()), " of a file")
         };
         for text in ["", "tea", "-----BEGIN PRIVATE KEY-----\ndGVh\n-----END PRIVATE KEY-----\n"] {
             let problem = with(text);
-            assert!(problem.contains("`mail.ca_file` must be a file with certificates"), "{text}: {problem}");
+            assert!(
+                problem.contains("`mail.ca_file` of a file must be a file with certificates"),
+                "{text}: {problem}"
+            );
         }
         let problem = with("-----BEGIN CERTIFICATE-----\ndGVh\n-----END CERTIFICATE-----\n");
-        assert!(problem.contains("`mail.ca_file` cannot be used"), "{problem}");
+        assert!(problem.contains("`mail.ca_file` of a file cannot be used"), "{problem}");
         let gone = Mail { ca_file: "/nowhere/tea.pem".into(), ..config.clone() };
         let problem = Smtp::new(&gone, 5).err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(problem.contains("`mail.ca_file` cannot be read"), "{problem}");
+        assert!(problem.contains("`mail.ca_file` (/nowhere/tea.pem) cannot be read"), "{problem}");
         // Without encryption there is no certificate to check.
         let clear = Mail { security: MailSecurity::None, ..gone };
         assert!(matches!(Smtp::new(&clear, 5), Ok(Some(_))));
