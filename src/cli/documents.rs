@@ -45,9 +45,14 @@ pub fn man(args: &ManArgs, program: Command) -> Result<(), CliError> {
     print_text(&with_examples(&String::from_utf8_lossy(&text)))
 }
 
-/// A page with the heading that pages have for examples; the library calls all text after the options "extra".
+/// A page with the heading that pages have for examples, whose lines stay as they are so that they can be copied; the library calls
+/// all text after the options "extra", and lets it be filled and justified.
 fn with_examples(page: &str) -> String {
-    page.replace(".SH EXTRA\n", ".SH EXAMPLES\n")
+    let Some((before, extra)) = page.split_once(".SH EXTRA\n") else { return page.to_owned() };
+    let end = extra.find("\n.SH ").map_or(extra.len(), |end| end + 1);
+    let (examples, after) = extra.split_at(end);
+    let end = if examples.ends_with('\n') { "" } else { "\n" };
+    format!("{before}.SH EXAMPLES\n.nf\n{examples}{end}.fi\n{after}")
 }
 
 fn name_examples(folder: &Path) -> std::io::Result<()> {
@@ -60,4 +65,20 @@ fn name_examples(folder: &Path) -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_examples_are_not_filled() {
+        let page = ".SH OPTIONS\nx\n.SH EXTRA\nExamples:\n  millstream dev\n.SH VERSION\nv1\n";
+        assert_eq!(
+            with_examples(page),
+            ".SH OPTIONS\nx\n.SH EXAMPLES\n.nf\nExamples:\n  millstream dev\n.fi\n.SH VERSION\nv1\n"
+        );
+        assert_eq!(with_examples(".SH EXTRA\na"), ".SH EXAMPLES\n.nf\na\n.fi\n");
+        assert_eq!(with_examples(".SH NAME\na\n"), ".SH NAME\na\n");
+    }
 }
