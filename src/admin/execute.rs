@@ -68,8 +68,8 @@ async fn respond(server: &Server, request: AdminRequest) -> Result<Answer, CliEr
         AdminRequest::EraseStart => Ok(erasing::start(server)),
         AdminRequest::EraseStatus => erasing::status(server),
         AdminRequest::OutboxList { realm } => outbox::list(server, realm.as_deref()),
-        AdminRequest::OutboxRetry { realm, job } => outbox::retry(&find_realm(server, &realm)?, job).await,
-        AdminRequest::OutboxDrop { realm, job } => outbox::drop_job(&find_realm(server, &realm)?, job).await,
+        AdminRequest::OutboxRetry { realm, job } => outbox::retry(server, realm.as_deref(), job).await,
+        AdminRequest::OutboxDrop { realm, job } => outbox::drop_job(server, realm.as_deref(), job).await,
         AdminRequest::LogLevel { .. }
         | AdminRequest::Reload
         | AdminRequest::Export(_)

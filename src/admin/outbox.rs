@@ -18,11 +18,7 @@ pub(super) fn list(server: &Server, realm: Option<&str>) -> Result<Answer, CliEr
         .with_times("since")
         .with_times("next_attempt")
         .or_sentence("There are no pending deliveries, and none that were given up.");
-    let realms = match realm {
-        Some(realm) => vec![find_realm(server, realm)?],
-        None => server.realms(),
-    };
-    for realm in realms {
+    for realm in wanted(server, realm)? {
         for job in realm.jobs() {
             let Progress { state, since, next, reason } = Progress::of(&realm, &job);
             table.push(vec![
@@ -92,18 +88,22 @@ fn tried(failed: &FailedAttempts) -> String {
 }
 
 /// Delivers a job again at once, as a new job; without one, all that were given up.
-pub(super) async fn retry(realm: &RealmHandle, job: Option<u64>) -> Result<Answer, CliError> {
-    let jobs: Vec<JobId> = match job {
-        Some(job) => vec![find(realm, job)?],
-        None => realm.jobs().iter().filter(|job| job.failure.is_some()).map(|job| job.id).collect(),
+pub(super) async fn retry(
+    server: &Server,
+    realm: Option<&str>,
+    job: Option<u64>,
+) -> Result<Answer, CliError> {
+    let jobs = match job {
+        Some(job) => vec![find(server, realm, job)?],
+        None => given_up(server, realm)?,
     };
     let mut retried = Vec::new();
     let mut lines = Vec::new();
-    for job in &jobs {
+    for (realm, job) in &jobs {
         realm.execute(commands::RetryJob { job: *job }).await?;
         let new = realm.replacement_of_job(*job);
         lines.extend(new.map(|new| format!("Job {job} is now job {new}.")));
-        retried.push(json!({"job": job.0, "new_job": new.map(|new| new.0)}));
+        retried.push(json!({"subdomain": realm.subdomain(), "job": job.0, "new_job": new.map(|new| new.0)}));
     }
     let line = match jobs.len() {
         0 => "No delivery was given up, so nothing is attempted again.".to_owned(),
@@ -116,13 +116,51 @@ pub(super) async fn retry(realm: &RealmHandle, job: Option<u64>) -> Result<Answe
 }
 
 /// Removes a job.
-pub(super) async fn drop_job(realm: &RealmHandle, job: u64) -> Result<Answer, CliError> {
-    let job = find(realm, job)?;
+pub(super) async fn drop_job(server: &Server, realm: Option<&str>, job: u64) -> Result<Answer, CliError> {
+    let (realm, job) = find(server, realm, job)?;
     realm.execute(commands::DropJob { job }).await?;
-    Ok(Answer::of(format!("Job {job} is dropped."), json!({"job": job.0})))
+    let value = json!({"subdomain": realm.subdomain(), "job": job.0});
+    Ok(Answer::of(format!("Job {job} is dropped."), value))
 }
 
-fn find(realm: &RealmHandle, job: u64) -> Result<JobId, CliError> {
-    let found = realm.jobs().iter().map(|known| known.id).find(|known| known.0 == job);
-    found.ok_or_else(|| CliError::Refused(format!("there is no job {job}; see `millstream outbox list`")))
+/// One organization, or all.
+fn wanted(server: &Server, realm: Option<&str>) -> Result<Vec<RealmHandle>, CliError> {
+    match realm {
+        Some(realm) => Ok(vec![find_realm(server, realm)?]),
+        None => Ok(server.realms()),
+    }
+}
+
+/// The jobs that were given up, with their organizations.
+fn given_up(server: &Server, realm: Option<&str>) -> Result<Vec<(RealmHandle, JobId)>, CliError> {
+    let mut found = Vec::new();
+    for realm in wanted(server, realm)? {
+        let jobs = realm.jobs().into_iter().filter(|job| job.failure.is_some());
+        found.extend(jobs.map(|job| (realm.clone(), job.id)));
+    }
+    Ok(found)
+}
+
+/// A job and its organization. Organizations number their jobs each for itself, so several may have the number.
+fn find(server: &Server, realm: Option<&str>, job: u64) -> Result<(RealmHandle, JobId), CliError> {
+    let mut having = wanted(server, realm)?;
+    having.retain(|realm| realm.jobs().iter().any(|known| known.id.0 == job));
+    match having.as_slice() {
+        [] => Err(CliError::Refused(format!("there is no job {job}; see `millstream outbox list`"))),
+        [realm] => Ok((realm.clone(), JobId(job))),
+        several => {
+            let names: Vec<String> = several.iter().map(|realm| named(&realm.subdomain())).collect();
+            let which = names.join(" and of ");
+            let why = format!("job {job} is one of {which}; choose with --realm");
+            Err(CliError::Refused(why))
+        }
+    }
+}
+
+/// An organization as `--realm` names it.
+fn named(subdomain: &str) -> String {
+    match subdomain {
+        "" => "the organization without a subdomain (`--realm -`)".to_owned(),
+        subdomain => format!("`{subdomain}`"),
+    }
 }

@@ -75,13 +75,16 @@ pub enum AdminRequest {
         #[serde(default)]
         realm: Option<String>,
     },
-    /// Without a job: all that were dropped.
+    /// Without an organization: of all. Without a job: all that were given up.
     OutboxRetry {
-        realm: String,
+        #[serde(default)]
+        realm: Option<String>,
         job: Option<u64>,
     },
+    /// Without an organization: of the one that has the job.
     OutboxDrop {
-        realm: String,
+        #[serde(default)]
+        realm: Option<String>,
         job: u64,
     },
     /// Only for a running server, which answers with the archive in parts.

@@ -44,9 +44,9 @@ struct RetryArgs {
     /// The job, as `outbox list` shows it (default: all that were given up)
     #[arg(value_parser = job_number)]
     job: Option<u64>,
-    /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
-    realm: String,
+    /// Subdomain of the organization; - for the one without (default: all organizations)
+    #[arg(long, value_name = "SUBDOMAIN", value_parser = subdomain)]
+    realm: Option<String>,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -57,9 +57,9 @@ struct DropArgs {
     /// The job, as `outbox list` shows it
     #[arg(value_parser = job_number)]
     job: u64,
-    /// Subdomain of the organization (default: none)
-    #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
-    realm: String,
+    /// Subdomain of the organization; - for the one without (default: the organization that has the job)
+    #[arg(long, value_name = "SUBDOMAIN", value_parser = subdomain)]
+    realm: Option<String>,
     #[command(flatten)]
     data: DataArgs,
 }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn list_is_of_all_organizations_or_of_one() {
+    fn commands_are_of_all_organizations_or_of_one() {
         assert!(parse::<OutboxArgs>(&[]).is_ok_and(|args| args.list.realm.is_none()));
         for (realm, expected) in [("beta", "beta"), ("-", "")] {
             let args: OutboxArgs = parse(&["--realm", realm]).unwrap();
@@ -114,6 +114,10 @@ mod tests {
             let args: OutboxArgs = parse(&["list", "--realm", realm]).unwrap();
             let Some(OutboxCommand::List(list)) = args.command else { panic!("no list") };
             assert_eq!(list.realm.as_deref(), Some(expected));
+            let args: RetryArgs = parse(&["--realm", realm]).unwrap();
+            assert_eq!(args.realm.as_deref(), Some(expected));
         }
+        assert!(parse::<RetryArgs>(&[]).is_ok_and(|args| args.realm.is_none()));
+        assert!(parse::<DropArgs>(&["7"]).is_ok_and(|args| args.realm.is_none()));
     }
 }

@@ -119,3 +119,62 @@ async fn dropped_mail_is_never_sent() {
     let mails = smtp.wait_for(1).await;
     assert_eq!(mails.iter().map(|mail| mail.to.as_str()).collect::<Vec<_>>(), ["three@elsinore.example"]);
 }
+
+/// The account of an organization that `POST /dev/realms` makes, and the organization's host.
+async fn member_of(server: &ServerProcess, subdomain: &str, email: &str) -> (Value, String) {
+    let made = server.anonymous().post("/dev/realms", &[("subdomain", &subdomain)]).ok().await;
+    let url = made["url"].as_str().expect("a URL").to_owned();
+    let users = made["users"].as_array().expect("a list").clone();
+    let found = users.into_iter().find(|user| user["email"] == email).expect("the account");
+    (found, url.trim_start_matches("http://").to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn jobs_of_all_organizations_are_retried_and_dropped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    let smtp = SmtpServer::on(0, SmtpBehavior::Reject).await;
+    let server = start(&data, smtp.port());
+    wait_until("the socket is there", || data.join("control").exists()).await;
+    ask_for_mail(&server.user("hamlet").await, "one@elsinore.example").await;
+    let (hamlet, host) = member_of(&server, "beta", "hamlet@zulip.com").await;
+    let ask = async |address: &str| {
+        let key = hamlet["api_key"].as_str().expect("a key");
+        let call = reqwest::Client::new().patch(format!("{}/api/v1/settings", server.url));
+        let call = call.basic_auth("hamlet@zulip.com", Some(key)).header("Host", &host);
+        assert!(call.form(&[("email", address)]).send().await.expect("an answer").status().is_success());
+    };
+    ask("two@elsinore.example").await;
+    ask("three@elsinore.example").await;
+    wait_for_failures(&data, 3).await;
+    let rows = rows(&data);
+    let of_beta: Vec<u64> = rows
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter(|row| row["subdomain"] == "beta")
+        .map(|row| row["job"].as_u64().expect("an id"))
+        .collect();
+    let own = rows.as_array().expect("a list").iter().find(|row| row["subdomain"] == "").expect("its job");
+    let own = own["job"].as_u64().expect("an id");
+    // Only beta has it, as organizations number their jobs from their own beginning.
+    let alone = *of_beta.iter().find(|job| **job != own).expect("a job of beta alone");
+    let other = *of_beta.iter().find(|job| **job != alone).expect("another job");
+    let (is_done, text) = outbox(&data, &["drop", &alone.to_string(), "--realm", "-"]);
+    assert!(!is_done && text.contains("there is no job"), "{text}");
+    let (is_done, text) = outbox(&data, &["drop", &alone.to_string()]);
+    assert!(is_done && text.contains("is dropped"), "{text}");
+    let (is_done, text) = outbox(&data, &["retry", &other.to_string()]);
+    match other == own {
+        true => assert!(!is_done && text.contains("choose with --realm"), "{text}"),
+        false => assert!(is_done && text.contains("1 delivery is attempted again"), "{text}"),
+    }
+    smtp.set(SmtpBehavior::Accept);
+    let (is_done, text) = outbox(&data, &["retry", "--output", "json"]);
+    let said: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+    assert!(is_done && said["retried"].to_string().contains("\"subdomain\":\"\""), "{text}");
+    let mails = smtp.wait_for(2).await;
+    let mut to: Vec<&str> = mails.iter().map(|mail| mail.to.as_str()).collect();
+    to.sort_unstable();
+    assert_eq!(to, ["one@elsinore.example", "two@elsinore.example"]);
+}
