@@ -4,6 +4,7 @@ mod certificate;
 mod finding;
 mod folder;
 mod machine;
+mod named_folders;
 mod ports;
 mod public_url;
 mod running;
@@ -48,6 +49,8 @@ pub async fn examine(config: &Config, wanted: &OptionalChecks, show: impl FnMut(
     findings.add(services::push(config).await);
     findings.add(services::ldap(config).await);
     findings.add(services::files(config).await);
+    findings.add(named_folders::integrations(config));
+    findings.add(named_folders::web_app(config));
     findings.add(public_url::check(config, running).await);
     findings.all
 }

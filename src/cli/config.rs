@@ -3,7 +3,12 @@
 use super::error::CliError;
 use super::print::{print_note, print_text};
 use crate::config::{Config, DEFAULT_TOML, Sources, unknown_variables};
+use crate::hosts::Hosts;
+use crate::integrations::delivery::DeliveryWorkers;
+use crate::integrations::incoming::Catalog;
+use crate::server::ServeError;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Print the default configuration with every option explained, or check a file
 ///
@@ -23,7 +28,8 @@ pub fn run(args: &ConfigArgs) -> Result<(), CliError> {
             let environment: Vec<_> = environment().collect();
             let sources =
                 Sources { file: Some(file), environment: environment.clone(), ..Sources::default() };
-            Config::of_server(&sources)?;
+            let config = Config::of_server(&sources)?;
+            check_start(&config)?;
             for variable in unknown_variables(&environment) {
                 print_note(format_args!(
                     "millstream: the environment variable {variable} is not an option and is ignored"
@@ -32,6 +38,13 @@ pub fn run(args: &ConfigArgs) -> Result<(), CliError> {
             print_text(&format!("{} is valid\n", file.display()))
         }
     }
+}
+
+/// What the start of a server would refuse beyond that. Nothing is opened, and nothing is delivered.
+fn check_start(config: &Config) -> Result<(), ServeError> {
+    Catalog::load(config.incoming_webhooks.catalog_dir())?;
+    DeliveryWorkers::new(config, Arc::new(Hosts::new(config, false)), false)?;
+    Ok(())
 }
 
 /// The environment variables that are valid text; others cannot be options.

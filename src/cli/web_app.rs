@@ -61,7 +61,7 @@ impl WebAppArgs {
     fn folder(&self, changes: bool) -> Result<PathBuf, CliError> {
         let flags = Overrides::default().set("data", "--data", self.data.as_ref().map(|path| path.display()));
         let config = Config::load(self.config.as_deref(), environment(), flags)?;
-        if !config.web_app.dir.as_os_str().is_empty() {
+        if config.names_web_app() {
             return Ok(config.web_app_folder());
         }
         if !Server::has_data(&config.data) {

@@ -406,10 +406,12 @@ impl Config {
 
     /// The folder of the installed web app.
     pub fn web_app_folder(&self) -> PathBuf {
-        match self.web_app.dir.as_os_str().is_empty() {
-            true => self.data.join("web-app"),
-            false => self.web_app.dir.clone(),
-        }
+        if self.names_web_app() { self.web_app.dir.clone() } else { self.data.join("web-app") }
+    }
+
+    /// Whether the configuration names the folder of the web app.
+    pub fn names_web_app(&self) -> bool {
+        !self.web_app.dir.as_os_str().is_empty()
     }
 
     /// This configuration with another data folder.

@@ -157,7 +157,7 @@ impl App {
             formula_queue: FairQueue::new(FORMULA_QUEUE),
             image_queue: FairQueue::new(IMAGE_QUEUE),
             metrics: Arc::default(),
-            web_app: WebApp::open(config.web_app_folder()),
+            web_app: WebApp::open(config.web_app_folder(), config.names_web_app()),
             exports: Exports::default(),
             tls,
             probe: Probe::new(),

@@ -32,13 +32,15 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct WebApp {
     folder: PathBuf,
+    /// Whether the configuration names the folder, so that a web app is expected there.
+    is_named: bool,
     current: RwLock<Option<Arc<Bundle>>>,
 }
 
 impl WebApp {
     /// Loads what is installed in a folder. A damaged installation is logged, and the server runs without it.
-    pub fn open(folder: PathBuf) -> Self {
-        let app = Self { folder, current: RwLock::new(None) };
+    pub fn open(folder: PathBuf, is_named: bool) -> Self {
+        let app = Self { folder, is_named, current: RwLock::new(None) };
         app.reload();
         app
     }
@@ -57,6 +59,11 @@ impl WebApp {
                 // Logged once requests are answered from it.
                 match version {
                     Some(version) => tracing::info!(version, "web app loaded"),
+                    None if self.is_named => tracing::warn!(
+                        folder = %self.folder.display(),
+                        "no web app is installed in the folder that web_app.dir names; correct it, or run `millstream web-app \
+                         install`"
+                    ),
                     None => tracing::debug!("no web app is installed"),
                 }
             }

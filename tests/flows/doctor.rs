@@ -1,9 +1,9 @@
 //! `millstream doctor`.
 
-use crate::support::ServerProcess;
 use crate::support::http_stub::{HttpStub, StubReply};
 use crate::support::phone::service_url;
 use crate::support::smtp::{SmtpBehavior, SmtpServer};
+use crate::support::{ServerProcess, wait_until};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
@@ -51,6 +51,29 @@ fn stopped_folder_is_examined() {
     assert!(find(&findings, "disk space").1.contains("iB are free"));
     let left: Vec<_> = std::fs::read_dir(&folder.data).expect("the folder").flatten().collect();
     assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().contains("doctor")), "{left:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn folders_that_the_configuration_names_are_examined() {
+    let folder = folder();
+    let settings = [("MILLSTREAM_LISTEN", "127.0.0.1:0")];
+    let (_, findings) = examine(&folder.data, &[], &settings);
+    for what in ["integrations", "web app"] {
+        assert_eq!(find(&findings, what).0, "not used", "{what}: {findings}");
+    }
+    let named = [
+        settings[0],
+        ("MILLSTREAM_INCOMING_WEBHOOKS_CATALOG_DIR", "/nope"),
+        ("MILLSTREAM_WEB_APP_DIR", "/nope"),
+    ];
+    let (is_well, findings) = examine(&folder.data, &[], &named);
+    let (state, text) = find(&findings, "integrations");
+    assert!(!is_well && state == "problem" && text.contains("/nope: No such file"), "{findings}");
+    let (state, text) = find(&findings, "web app");
+    assert!(state == "warning" && text.contains("/nope, which web_app.dir names"), "{findings}");
+    let server = ServerProcess::start(&["serve", "--data", &folder.data], &[settings[0], named[2]]);
+    let warned = "no web app is installed in the folder that web_app.dir names";
+    wait_until("it warns", || server.log_so_far().contains(warned)).await;
 }
 
 #[test]

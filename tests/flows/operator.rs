@@ -52,6 +52,20 @@ fn config_errors_name_file_and_line() {
         assert!(said_by_check.contains(part), "{part}: {said_by_check}");
     }
     assert!(!Path::new(&data).exists(), "nothing is made for a configuration that is refused");
+    // What only the start would find.
+    let catalog = "[incoming_webhooks]\ncatalog_dir = \"/nope\"\n";
+    let damaged = folder.path().join("damaged.pem");
+    let pem = "-----BEGIN CERTIFICATE-----\ndGVh\n-----END CERTIFICATE-----\n";
+    std::fs::write(&damaged, pem).expect("written");
+    let mail = "[mail]\nhost = \"mail.acme.example\"\nfrom = \"chat@acme.example\"\nca_file = ";
+    let mail = format!("{mail}\"{}\"\n", damaged.display());
+    for (text, part) in [(catalog, "/nope: No such file"), (&mail, "damaged.pem) cannot be used")] {
+        let file = write(folder.path(), text);
+        for arguments in [&["config", "--check", &file][..], &["serve", "--data", &data, "--config", &file]] {
+            let (is_accepted, said) = run(arguments, &[]);
+            assert!(!is_accepted && said.contains(part), "{arguments:?}: {said}");
+        }
+    }
     let fine = write(folder.path(), "[http]\nworkers = 1\n");
     let (checked, said) = run(&["config", "--check", &fine], &[]);
     assert!(checked && said.contains("is valid\n"), "{said}");

@@ -95,6 +95,11 @@ impl ServerProcess {
         self.output.lock().expect("the lock").clone()
     }
 
+    /// Its log so far.
+    pub fn log_so_far(&self) -> String {
+        self.log.lock().expect("the lock").clone()
+    }
+
     /// A client without credentials.
     pub fn anonymous(&self) -> TestUser {
         TestUser::anonymous(&self.http, &self.url)
