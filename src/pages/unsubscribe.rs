@@ -32,7 +32,10 @@ pub async fn show(realm: Option<Realm>, Path(link): Path<String>) -> HandlerResu
         Ok(realm) => realm,
         Err(shown) => return *shown,
     };
-    let Some((_, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
+    let Some((user, kind)) = find(&realm, &link) else { return invalid_link(&realm) };
+    if is_off(&realm, &user, kind) {
+        return they_are_off(&realm, kind);
+    }
     let directory = realm.directory();
     let organization = &directory.realm().name;
     page(StatusCode::OK, &UnsubscribePage { organization, kind: kind.description(), settings: SETTINGS_PAGE })
@@ -50,16 +53,31 @@ pub async fn turn_off(realm: Option<Realm>, Path(link): Path<String>) -> Handler
         MailSetting::Subscription(channel) => turn_channel_off(&realm, user.id, channel).await,
     };
     match changed {
-        Ok(()) => {
-            let kind = kind.description();
-            let text = format!(
-                "You no longer get emails about {kind}. You can turn them on again in your settings."
-            );
-            message_of(&realm, StatusCode::OK, "These emails are off", &text, Some(SETTINGS))
-        }
+        Ok(()) => they_are_off(&realm, kind),
         Err(DomainError::UserDeactivated) => invalid_link(&realm),
         Err(error) => Err(error.into()),
     }
+}
+
+fn they_are_off(realm: &RealmHandle, kind: MailKind) -> HandlerResult {
+    let kind = kind.description();
+    let text = format!("You no longer get emails about {kind}. You can turn them on again in your settings.");
+    message_of(realm, StatusCode::OK, "These emails are off", &text, Some(SETTINGS))
+}
+
+/// Whether there is nothing to turn off.
+fn is_off(realm: &RealmHandle, user: &User, kind: MailKind) -> bool {
+    match kind.setting() {
+        MailSetting::Account(setting) => !setting.bool_in(&user.settings),
+        MailSetting::Subscription(channel) => is_channel_off(realm, user.id, channel),
+    }
+}
+
+/// Whether the mails of a channel are off, as they are for those who are not subscribed.
+fn is_channel_off(realm: &RealmHandle, user: UserId, channel: ChannelId) -> bool {
+    let directory = realm.directory();
+    let own = directory.subscription(channel, user).filter(|own| own.is_active);
+    own.is_none_or(|own| own.email_notifications == Some(false))
 }
 
 async fn turn_setting_off(
@@ -75,11 +93,8 @@ async fn turn_setting_off(
     realm.execute(commands::UpdateOwnUser { user: user.id, changes }).await
 }
 
-/// There is nothing to turn off where the user is not subscribed any more.
 async fn turn_channel_off(realm: &RealmHandle, user: UserId, channel: ChannelId) -> Result<(), DomainError> {
-    let directory = realm.directory();
-    let own = directory.subscription(channel, user).filter(|own| own.is_active);
-    if own.is_none_or(|own| own.email_notifications == Some(false)) {
+    if is_channel_off(realm, user, channel) {
         return Ok(());
     }
     let change = SubscriptionChange::Notification(ChannelNotification::Email, false);

@@ -71,6 +71,9 @@ async fn link_of_a_mail_turns_off_mails_of_its_kind() {
     assert_eq!(changed(&events[0]), (&json!("enable_offline_email_notifications"), &json!(false)));
     assert_eq!(s.turn_off(&path).await.status, 200, "once more changes nothing");
     assert!(queue.now().await.is_empty());
+    let again = Visitor::new(&s.t).get(&path).await;
+    assert!(again.status == 200 && html(&again).contains("These emails are off"), "{again:?}");
+    assert!(!html(&again).contains("You get emails about"), "{again:?}");
 }
 
 #[tokio::test]
