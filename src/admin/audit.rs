@@ -34,7 +34,8 @@ pub(super) fn list(
     let of = about.map(|user| format!(" by or about {}", user.delivery_email)).unwrap_or_default();
     let from = since.and_then(|since| time(since).as_str().map(readable_time));
     let from = from.map(|time| format!(" since {time}")).unwrap_or_default();
-    let columns = ["id", "time", "timestamp", "user_id", "who", "origin", "what", "client", "address"];
+    // What was done is a sentence of any length, so it is the last column.
+    let columns = ["id", "time", "timestamp", "user_id", "who", "origin", "client", "address", "what"];
     let mut table = Table::new(&columns)
         .with_times("time")
         .with_programs_only(&["id", "timestamp", "user_id", "origin"])
@@ -49,9 +50,9 @@ pub(super) fn list(
                 json!(entry.by),
                 json!(who(&directory, entry)),
                 json!(origin_of(entry)),
-                json!(describe(&directory, action)),
                 json!(client_of(entry)),
                 json!(entry.address.map(|address| address.to_string())),
+                json!(describe(&directory, action)),
             ]);
         }
     }

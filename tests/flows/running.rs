@@ -42,7 +42,7 @@ impl Case {
 fn expect_audited(case: &Case) {
     let acts = case.done(&["audit", "--since", "1h"]);
     for expected in [
-        "The operator  created the account Pat Lee (pat@acme.example): name Pat Lee; role moderator",
+        "created the account Pat Lee (pat@acme.example): name Pat Lee; role moderator",
         "changed the account Pat Lee (pat@acme.example): role from “moderator” to “administrator”",
         "created the channel #plans",
         "set a new password of the account Olga (olga@acme.example)",
@@ -51,6 +51,15 @@ fn expect_audited(case: &Case) {
     ] {
         assert!(acts.contains(expected), "{expected} is missing in\n{acts}");
     }
+    // What was done is the last column, and all begin at the same place.
+    let mut lines = acts.lines();
+    let start = lines.next().and_then(|head| head.find("WHAT")).expect("the head");
+    assert!(
+        lines.all(|line| line.is_char_boundary(start)
+            && line[..start].ends_with("  ")
+            && !line[start..].starts_with(' ')),
+        "{acts}"
+    );
     let of_pat = case.json(&["audit", "--user", "pat@acme.example"]);
     let of_pat = of_pat.as_array().expect("a list");
     assert!(of_pat.len() >= 3, "{of_pat:?}");
