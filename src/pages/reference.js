@@ -54,6 +54,16 @@ function addHeaders(call, email, key) {
     }
 }
 
+// A value of the path, encoded. Only the rest of a path may have several parts; browsers take "." and ".." for other paths,
+// also if they are encoded.
+function encodedPart(name, value, hasParts) {
+    const parts = hasParts ? value.split("/") : [value];
+    if (parts.some((part) => part === "." || part === "..")) {
+        throw new Error(`${name} cannot be or contain "." or ".." as a part of the path`);
+    }
+    return parts.map(encodeURIComponent).join("/");
+}
+
 // The method, path, parameters, headers, and file or document that the form has.
 function asked(email, key) {
     const {method, path, isWebhook} = form.dataset;
@@ -61,9 +71,7 @@ function asked(email, key) {
     for (const input of form.querySelectorAll("[data-in]")) {
         const {in: kind, name} = input.dataset;
         if (kind === "path") {
-            // A path may have several parts.
-            const value = input.value.split("/").map(encodeURIComponent).join("/");
-            call.path = call.path.replace(`{${name}}`, value);
+            call.path = call.path.replace(`{${name}}`, encodedPart(name, input.value, input.dataset.parts !== undefined));
         } else if (kind === "form" && input.value !== "") {
             (isWebhook === undefined && !readsOnly(call) ? call.pairs : call.query).push([name, input.value]);
         } else if (kind === "header" && input.value !== "") {

@@ -74,6 +74,15 @@ struct ListPage<'p> {
     document: &'static str,
 }
 
+/// A variable part of a path.
+struct PathPart {
+    name: String,
+    /// What it is.
+    text: &'static str,
+    /// Whether it is the rest of the path, which may have slashes.
+    has_parts: bool,
+}
+
 #[derive(Template)]
 #[template(path = "operation.html", config = "src/pages/askama.toml")]
 struct OperationPage<'p> {
@@ -84,8 +93,7 @@ struct OperationPage<'p> {
     permission: &'static str,
     /// The rate limit, as a sentence.
     rate: Option<String>,
-    /// The variable parts of the path, each with what it is.
-    in_path: Vec<(String, &'static str)>,
+    in_path: Vec<PathPart>,
     is_json: bool,
     /// What happens where the answer is not JSON with `result` and `msg`: the status and words.
     other_answers: Vec<(u16, &'static str)>,
@@ -173,7 +181,7 @@ fn show(
         method: operation.method(),
         permission: permission(route, Some(operation)),
         rate: rate(route, &app.limits),
-        in_path: placeholders(&shown),
+        in_path: placeholders(&shown, operation.path()),
         path: shown,
         is_json: operation.answer == Answer::Json,
         other_answers: operation.other_answers(),
@@ -204,10 +212,15 @@ fn headers_to_fill(operation: &Operation) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// The names of the placeholders in a path, and what each is.
-fn placeholders(path: &str) -> Vec<(String, &'static str)> {
-    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    names.map(|name| (name.to_owned(), path_parameters::text(name).unwrap_or_default())).collect()
+/// The placeholders in a path, as it is shown and as it is routed.
+fn placeholders(shown: &str, routed: &str) -> Vec<PathPart> {
+    let names = shown.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let part = |name: &str| PathPart {
+        name: name.to_owned(),
+        text: path_parameters::text(name).unwrap_or_default(),
+        has_parts: routed.contains(&format!("{{{name}:rest}}")),
+    };
+    names.map(part).collect()
 }
 
 fn errors(recorded: &Value) -> Vec<ErrorRow> {

@@ -76,6 +76,12 @@ async fn forms_have_what_the_kind_of_call_needs() {
         webhook.contains("api_key=API_KEY"),
         "a placeholder, not the key of the recorded example: {webhook}"
     );
+    // Only what may have slashes is sent with them.
+    let (_, _, message) = fetch(&t.anonymous(), "/api/get-message").await;
+    assert!(message.contains("data-in=\"path\" data-name=\"message_id\" required"), "{message}");
+    let (_, _, file) = fetch(&t.anonymous(), "/api/get-file").await;
+    assert!(file.contains("data-in=\"path\" data-name=\"file\" data-parts required"), "{file}");
+    assert!(file.contains("data-in=\"path\" data-name=\"realm_id\" required"), "{file}");
     // The page cannot read the token of a session.
     let (_, _, session) = fetch(&t.anonymous(), "/api/fetch-own-api-key").await;
     assert!(session.contains("X-CSRFToken") && !session.contains("id=\"try\""), "{session}");
