@@ -406,10 +406,11 @@ mod tests {
     async fn many_connections_without_a_request_make_room_soon() {
         let (mut reading, begin) = (Reading::default(), Instant::now());
         let mut connections = Vec::new();
-        for _ in 0..=3 * READING_MAX {
+        for _ in 0..=12 * READING_MAX {
             connections.push(reading.begin().await);
         }
-        assert!(begin.elapsed() < 2 * READING_TIME_MIN, "{:?}", begin.elapsed());
+        // With a second for each round it would be twelve.
+        assert!(begin.elapsed() < 8 * READING_TIME_MIN, "{:?}", begin.elapsed());
     }
 
     #[actix_web::test]
