@@ -414,3 +414,15 @@ pub struct Seen {
     #[serde(default)]
     pub idle: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_cannot_be_read_are_said_to_be_no_base64() {
+        assert_eq!(serde_json::from_str::<Bytes>("\"aGVsbG8=\"").unwrap(), Bytes(b"hello".to_vec()));
+        let said = serde_json::from_str::<Bytes>("\"!\"").unwrap_err().to_string();
+        assert!(said.starts_with("this is not base64: "), "{said}");
+    }
+}
