@@ -1,6 +1,7 @@
 //! Clocks: the system's in a server, one that developers can move in a development server, a manual one in tests.
 
 use model::Timestamp;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -14,8 +15,9 @@ pub trait Clock: Send + Sync {
     /// time-outs, rate limits and other durations.
     fn monotonic(&self) -> Duration;
 
-    /// How far developers have moved the wall clock ahead of the real time. Zero, except on development servers.
-    fn moved_ahead(&self) -> Duration {
+    /// How far developers have moved the wall clock forward since the start of the process, all moves together; moves back
+    /// do not count. Zero, except on development servers.
+    fn moved_forward(&self) -> Duration {
         Duration::ZERO
     }
 
@@ -81,8 +83,8 @@ impl Clock for SteadyClock {
         self.clock.monotonic()
     }
 
-    fn moved_ahead(&self) -> Duration {
-        self.clock.moved_ahead()
+    fn moved_forward(&self) -> Duration {
+        self.clock.moved_forward()
     }
 
     fn is_movable(&self) -> bool {
@@ -101,30 +103,51 @@ pub struct ShiftedClock {
     wall_millis: AtomicI64,
     /// Added to monotonic time; it only grows.
     passed_millis: AtomicU64,
+    /// How far the wall clock was moved forward, all moves together; it only grows.
+    forward_millis: AtomicU64,
+    /// Held while the wall clock is moved.
+    moving: Mutex<()>,
 }
 
 impl ShiftedClock {
     /// Wraps a clock, and shows its time until it is moved.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, wall_millis: AtomicI64::new(0), passed_millis: AtomicU64::new(0) }
+        Self {
+            clock,
+            wall_millis: AtomicI64::new(0),
+            passed_millis: AtomicU64::new(0),
+            forward_millis: AtomicU64::new(0),
+            moving: Mutex::default(),
+        }
     }
 
     /// Lets time pass at once: the wall clock and monotonic time move forward.
     pub fn advance(&self, by: Duration) {
         let millis = u64::try_from(by.as_millis()).unwrap_or(u64::MAX);
         self.passed_millis.fetch_add(millis, Ordering::SeqCst);
-        self.wall_millis.fetch_add(i64::try_from(millis).unwrap_or(i64::MAX), Ordering::SeqCst);
+        self.shift_wall(|shift| shift.saturating_add_unsigned(millis));
     }
 
     /// Sets the wall clock, which goes on from there. No time passes.
     pub fn set_wall(&self, time: Timestamp) {
         let shift = i128::from(time.0) - i128::from(self.clock.now().0);
-        self.wall_millis.store(i64::try_from(shift).unwrap_or(i64::MAX), Ordering::SeqCst);
+        self.shift_wall(|_| i64::try_from(shift).unwrap_or(i64::MAX));
     }
 
     /// Shows the wall time of the wrapped clock again. Time that has passed stays passed.
     pub fn restore_wall(&self) {
-        self.wall_millis.store(0, Ordering::SeqCst);
+        self.shift_wall(|_| 0);
+    }
+
+    /// Moves the wall clock. That it moves forward is known before it does, so that who reads the time first and then how far it
+    /// was moved never misses a move.
+    fn shift_wall(&self, shift: impl FnOnce(i64) -> i64) {
+        let _moving = self.moving.lock();
+        let before = self.wall_millis.load(Ordering::SeqCst);
+        let after = shift(before);
+        let forward = u64::try_from(after.saturating_sub(before)).unwrap_or_default();
+        self.forward_millis.fetch_add(forward, Ordering::SeqCst);
+        self.wall_millis.store(after, Ordering::SeqCst);
     }
 }
 
@@ -137,9 +160,8 @@ impl Clock for ShiftedClock {
         self.clock.monotonic() + Duration::from_millis(self.passed_millis.load(Ordering::SeqCst))
     }
 
-    fn moved_ahead(&self) -> Duration {
-        let shift = self.wall_millis.load(Ordering::SeqCst);
-        Duration::from_millis(u64::try_from(shift).unwrap_or_default())
+    fn moved_forward(&self) -> Duration {
+        Duration::from_millis(self.forward_millis.load(Ordering::SeqCst))
     }
 
     fn is_movable(&self) -> bool {
@@ -236,20 +258,21 @@ mod tests {
     }
 
     #[test]
-    fn moved_clock_says_how_far_it_is_ahead() {
+    fn moved_clock_says_how_far_it_was_moved_forward() {
         let manual = ManualClock::new(Timestamp(10_000_000));
         let shifted = Arc::new(ShiftedClock::new(Arc::new(manual.clone())));
         let clock = SteadyClock::new(shifted.clone());
-        assert_eq!(clock.moved_ahead(), Duration::ZERO);
+        assert_eq!(clock.moved_forward(), Duration::ZERO);
         shifted.advance(Duration::from_secs(60));
         manual.advance_secs(5);
-        assert_eq!(clock.moved_ahead(), Duration::from_secs(60));
+        assert_eq!(clock.moved_forward(), Duration::from_secs(60));
         shifted.set_wall(Timestamp(manual.now().0 + 90_000));
-        assert_eq!(clock.moved_ahead(), Duration::from_secs(90));
+        assert_eq!(clock.moved_forward(), Duration::from_secs(90));
         shifted.set_wall(Timestamp(5_000_000));
-        assert_eq!(clock.moved_ahead(), Duration::ZERO, "it is behind");
-        shifted.set_wall(Timestamp(20_000_000));
+        assert_eq!(clock.moved_forward(), Duration::from_secs(90), "moves back do not count");
+        shifted.advance(Duration::from_secs(900));
+        assert_eq!(clock.moved_forward(), Duration::from_secs(990), "also where it is behind the real time");
         shifted.restore_wall();
-        assert_eq!(clock.moved_ahead(), Duration::ZERO);
+        assert_eq!(clock.moved_forward(), Duration::from_secs(990 + 4_105));
     }
 }

@@ -51,7 +51,8 @@ impl PresenceTable {
     /// Records a report; true if it should be broadcast: the user came online, became active, or was not reported for long.
     pub fn report(&mut self, user: UserId, report: Report, now: Timestamp) -> bool {
         let before = self.users.get(&user).copied().unwrap_or_default();
-        let heard = |at: Option<Timestamp>| at.is_some_and(|at| now.millis_since(at) < QUIET_SECS * 1000);
+        // What was heard long after now was heard before the clock was set back.
+        let heard = |at: Option<Timestamp>| at.is_some_and(|at| now.0.abs_diff(at.0) < QUIET_SECS * 1000);
         let is_quiet = match report {
             Report::Active => heard(before.active),
             Report::Idle => heard(before.idle),
@@ -65,7 +66,7 @@ impl PresenceTable {
         let long_ago = Timestamp(now.0.saturating_sub(HIDDEN_SECS * 1000));
         let (active, idle) = match report {
             Report::Active => (Some(now), now),
-            Report::Idle => (before.active, now),
+            Report::Idle => (before.active.filter(|at| *at <= now.plus_secs(QUIET_SECS)), now),
             Report::Hidden => (before.active.map(|at| at.min(long_ago)), long_ago),
         };
         self.updates.remove(&before.update);
@@ -140,6 +141,19 @@ mod tests {
         assert_eq!(table.last_update(), 1_000_003);
         let restarted = PresenceTable::starting(start.plus_secs(1));
         assert!(restarted.last_update() > table.last_update());
+    }
+
+    #[test]
+    fn reports_count_after_the_clock_was_set_back() {
+        let (ada, start) = (UserId(1), Timestamp(1_000_000));
+        let mut table = PresenceTable::starting(start);
+        assert!(table.report(ada, Report::Active, start.plus_secs(3600)));
+        assert!(table.report(ada, Report::Idle, start));
+        let seen = table.get(ada).unwrap();
+        assert_eq!((seen.active, seen.idle), (None, Some(start)), "she is not active in the future");
+        assert!(table.report(ada, Report::Active, start.plus_secs(1)));
+        assert_eq!(table.get(ada).unwrap().active, Some(start.plus_secs(1)));
+        assert!(table.last_update() > 4_600_000, "numbers only grow");
     }
 
     #[test]

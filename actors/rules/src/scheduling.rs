@@ -36,13 +36,13 @@ pub fn check_due(due: Timestamp, now: Timestamp) -> Result<(), RuleError> {
     if due <= now { Err(TextError::NotInFuture.into()) } else { Ok(()) }
 }
 
-/// Refuses to send a message long after its time, when its content may be outdated. A clock that developers have moved ahead
-/// makes no message late: by the real time it could not be sent earlier.
+/// Refuses to send a message long after its time, when its content may be outdated. A clock that developers have moved
+/// forward makes no message late: it could not be sent earlier.
 ///
 /// # Errors
 /// `TooLate`.
-pub fn check_not_late(due: Timestamp, now: Timestamp, moved_ahead: Duration) -> Result<(), RuleError> {
-    let late = Duration::from_millis(now.millis_since(due)).saturating_sub(moved_ahead);
+pub fn check_not_late(due: Timestamp, now: Timestamp, moved_forward: Duration) -> Result<(), RuleError> {
+    let late = Duration::from_millis(now.millis_since(due)).saturating_sub(moved_forward);
     if late > LATE_MAX { Err(TextError::TooLate.into()) } else { Ok(()) }
 }
 
@@ -76,7 +76,8 @@ mod tests {
     #[test]
     fn messages_are_not_sent_long_after_their_time() {
         let due = Timestamp(1_000);
-        let check = |now, moved_ahead| check_not_late(due, Timestamp(now), Duration::from_secs(moved_ahead));
+        let check =
+            |now, moved_forward| check_not_late(due, Timestamp(now), Duration::from_secs(moved_forward));
         assert!(check(0, 0).is_ok());
         assert!(check(601_000, 0).is_ok());
         assert_eq!(check(601_001, 0), Err(TextError::TooLate.into()));

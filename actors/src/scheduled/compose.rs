@@ -71,7 +71,7 @@ pub(super) fn compose_due(
     }
     // In this order: a clock that is moved in between makes nothing late.
     let now = realm.clock.now();
-    check_not_late(message.due, now, realm.clock.moved_ahead())?;
+    check_not_late(message.due, now, realm.clock.moved_forward())?;
     compose(realm, &directory, sender, message)
 }
 

@@ -72,6 +72,42 @@ async fn scheduled_message_is_sent_when_the_clock_is_moved_far_beyond_its_time()
 }
 
 #[tokio::test]
+async fn scheduled_message_is_sent_by_a_clock_that_was_set_to_before_the_start() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let move_clock = async |name, value: u64| t.anonymous().post("/dev/clock", &[(name, &value)]).ok().await;
+    move_clock("time", 1_000_086_400).await;
+    schedule(&hamlet, "past", 1_000_090_000).await;
+    move_clock("advance_secs", 7200).await;
+    assert_eq!(sent(&hamlet, "past").await["subject"], "past");
+    schedule(&hamlet, "set", 1_000_100_000).await;
+    move_clock("time", 1_000_200_000).await;
+    assert_eq!(sent(&hamlet, "set").await["subject"], "set");
+    schedule(&hamlet, "real", 1_000_300_000).await;
+    t.anonymous().post("/dev/clock", &[("real", &true)]).ok().await;
+    assert_eq!(sent(&hamlet, "real").await["subject"], "real");
+    let left = hamlet.get("/scheduled_messages", &[]).ok().await;
+    assert_eq!(left["scheduled_messages"], json!([]), "none has failed");
+}
+
+#[tokio::test]
+async fn presence_follows_a_clock_that_comes_back_from_the_future() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let before = shown(&t).await;
+    t.anonymous().post("/dev/clock", &[("time", &(before + 315_360_000))]).ok().await;
+    hamlet.post("/users/me/presence", &[("status", &"active")]).ok().await;
+    t.anonymous().post("/dev/clock", &[("real", &true)]).ok().await;
+    for status in ["idle", "active"] {
+        hamlet.post("/users/me/presence", &[("status", &status)]).ok().await;
+        let seen = hamlet.get("/users/hamlet@zulip.com/presence", &[]).ok().await;
+        let seen = &seen["presence"]["aggregated"];
+        assert_eq!(seen["status"], status, "{seen}");
+        assert!(seen["timestamp"].as_u64().unwrap() < before + 600, "{seen}");
+    }
+}
+
+#[tokio::test]
 async fn clock_is_set_and_runs_on() {
     let t = TestServer::builder().development().start().await;
     let set: crate::support::Params<'_> = &[("time", &2_000_000_000), ("advance_secs", &60)];
