@@ -3,6 +3,7 @@
 
 mod check;
 mod check_lists;
+mod check_rights;
 mod content;
 mod convert;
 mod document_path;

@@ -1,6 +1,7 @@
 //! What a seed must fulfil beyond its form: names that exist, texts within the limits of the API.
 
 use super::check_lists::check_lists;
+use super::check_rights::check_rights;
 use super::content::{Audience, Change, Channel, FieldName, Message, RoleName, SeedDocument, User, Value};
 use super::document_path::At;
 use super::mistake::{Checked, Mistake, Unique, accepted, each, refuse, stored_as_written};
@@ -69,7 +70,8 @@ pub(super) fn check(seed: &SeedDocument) -> Checked {
     check_lists(seed)?;
     each(&document.key("seen"), &seed.seen, |at, seen| names.person(&at.key("email"), &seen.email))?;
     each(&document.key("channels"), &seed.channels, |at, channel| check_channel(at, channel, seed, &names))?;
-    check_threads(seed, &names)
+    check_threads(seed, &names)?;
+    check_rights(seed)
 }
 
 fn check_sizes(seed: &SeedDocument) -> Checked {

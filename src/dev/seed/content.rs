@@ -329,6 +329,19 @@ pub enum AudienceName {
     Moderators,
 }
 
+impl AudienceName {
+    /// Whether people with a role are subscribed.
+    pub(super) fn includes(self, role: RoleName) -> bool {
+        match self {
+            Self::Everyone => true,
+            Self::Members => role != RoleName::Guest,
+            Self::Moderators => {
+                matches!(role, RoleName::Owner | RoleName::Administrator | RoleName::Moderator)
+            }
+        }
+    }
+}
+
 impl Audience {
     /// The subscribers for the actors.
     pub(super) fn seed(&self) -> Subscribers<'_> {

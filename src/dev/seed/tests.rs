@@ -377,3 +377,97 @@ fn two_people_have_the_same_name_unless_the_organization_requires_unique_names()
     let mistake = SeedDocument::read(&unique).unwrap_err().to_string();
     assert_eq!(mistake, "line 10, column 13: Unique names required in this organization.");
 }
+
+const GWEN: &str = "[[users]]\nemail = \"gwen@acme.example\"\nfull_name = \"Gwen\"\n";
+
+/// What is added to an organization with Olga and the member Gwen, whose lines are 1 to 10, and the mistake in it.
+const REFUSED_BECAUSE_OF_THE_STATE: [(&str, &str); 13] = [
+    (
+        "[[topics]]\nchannel = \"c\"\nname = \"t\"\nwriters = [\"olga@acme.example\"]\nmessages = [\"a\", \"b\"]\nchanges = [\n\
+         { reacted = { message = 0, by = \"olga@acme.example\", emoji = \"+1\" } },\n\
+         { reacted = { message = 1, by = \"olga@acme.example\", emoji = \"+1\" } },\n\
+         { reacted = { message = 0, by = \"gwen@acme.example\", emoji = \"+1\" } },\n\
+         { reacted = { message = 0, by = \"olga@acme.example\", emoji = \"+1\" } },\n]\n[[channels]]\nname = \"c\"\n",
+        "line 20, column 13: Reaction already exists.",
+    ),
+    (
+        "[[users]]\nemail = \"Notification-bot@acme.example\"\nfull_name = \"N\"\n",
+        "line 12, column 9: Notification-bot@acme.example is the address of one of the server's own bots",
+    ),
+    (
+        "[[bots]]\nemail = \"welcome-bot@acme.example\"\nfull_name = \"W\"\nowner = \"olga@acme.example\"\n",
+        "line 12, column 9: welcome-bot@acme.example is the address of one of the server's own bots",
+    ),
+    ("[settings]\nnew_stream_announcements_stream_id = 1\n", "line 12, column 38: Invalid channel ID"),
+    (
+        "[settings]\nmoderation_request_channel_id = 1\n[[channels]]\nname = \"c\"\n",
+        "line 12, column 33: Moderation request channel must be private.",
+    ),
+    (
+        "[[emoji]]\nname = \"smile\"\nauthor = \"gwen@acme.example\"\nfile = \"emoji/images/a.png\"\nbase64 = \"PNG\"\n",
+        "line 12, column 8: Only administrators can override default emoji.",
+    ),
+    (
+        "[[channels]]\nname = \"s\"\nprivate = true\n[[topics]]\nchannel = \"s\"\nname = \"t\"\n\
+         writers = [\"olga@acme.example\"]\nmessages = [\"a\"]\n",
+        "line 17, column 12: olga@acme.example is not subscribed to s, and so cannot write or react there",
+    ),
+    (
+        "[[channels]]\nname = \"s\"\nprivate = true\nsubscribers = \"moderators\"\n[[topics]]\nchannel = \"s\"\nname = \"t\"\n\
+         messages = [{ from = \"gwen@acme.example\", text = \"a\" }]\n",
+        "line 18, column 22: gwen@acme.example is not subscribed to s,",
+    ),
+    (
+        "[[channels]]\nname = \"s\"\nprivate = true\nsubscribers = [\"olga@acme.example\"]\n[[topics]]\nchannel = \"s\"\n\
+         name = \"t\"\nwriters = [\"olga@acme.example\"]\nmessages = [\"a\"]\n\
+         changes = [{ starred = { message = 0, by = \"gwen@acme.example\" } }]\n",
+        "line 20, column 44: gwen@acme.example is not subscribed to s,",
+    ),
+    (
+        "[[channels]]\nname = \"c\"\n[[users]]\nemail = \"g@acme.example\"\nfull_name = \"G\"\nrole = \"guest\"\n\
+         [[topics]]\nchannel = \"c\"\nname = \"t\"\nwriters = [\"g@acme.example\"]\nmessages = [\"a\"]\n",
+        "line 20, column 12: g@acme.example is not subscribed to c,",
+    ),
+    (
+        "[[channels]]\nname = \"c\"\n[[topics]]\nchannel = \"c\"\nname = \"\"\nmessages = []\n\
+         [settings]\ntopics_policy = \"disable_empty_topic\"\n",
+        "line 15, column 8: Sending messages to the general chat is not allowed in this channel.",
+    ),
+    (
+        "[[conversations]]\npeople = [\"olga@acme.example\"]\nmessages = [\"a\"]\n\
+         changes = [{ reacted = { message = 0, by = \"gwen@acme.example\", emoji = \"+1\" } }]\n",
+        "line 14, column 44: gwen@acme.example is not in the conversation's `people`",
+    ),
+    (
+        "[[bots]]\nemail = \"b@acme.example\"\nfull_name = \"B\"\nowner = \"gwen@acme.example\"\n\
+         [[channels]]\nname = \"s\"\nprivate = true\n[[topics]]\nchannel = \"s\"\nname = \"t\"\n\
+         writers = [\"b@acme.example\"]\nmessages = [\"a\"]\n",
+        "line 21, column 12: b@acme.example is not subscribed to s,",
+    ),
+];
+
+#[test]
+fn what_the_endpoints_refuse_in_a_state_is_a_mistake_in_a_seed() {
+    let picture =
+        base64::Engine::encode(&base64::engine::general_purpose::STANDARD, crate::dev::files::GREEN_TICK);
+    for (more, expected) in REFUSED_BECAUSE_OF_THE_STATE {
+        let more = more.replace("PNG", &picture);
+        let read = SeedDocument::read(&format!("{START}{OLGA}{GWEN}{more}"));
+        let mistake = read.err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(mistake.starts_with(expected), "{more}: {mistake}");
+    }
+    let unknown_step = format!("onboarding_seen = [\"intro_resolve_topic\", \"nope\"]\n{START}{OLGA}");
+    let mistake = SeedDocument::read(&unknown_step).unwrap_err().to_string();
+    assert_eq!(mistake, "line 1, column 43: Unknown onboarding_step: nope");
+}
+
+#[test]
+fn what_the_endpoints_accept_in_a_state_is_accepted() {
+    let accepted = "[settings]\nnew_stream_announcements_stream_id = 1\nsignup_announcements_stream_id = -1\n\
+        [[bots]]\nemail = \"b@acme.example\"\nfull_name = \"B\"\nowner = \"gwen@acme.example\"\n\
+        [[channels]]\nname = \"s\"\nprivate = true\nsubscribers = [\"gwen@acme.example\"]\n\
+        [[topics]]\nchannel = \"s\"\nname = \"t\"\nwriters = [\"b@acme.example\", \"gwen@acme.example\"]\nmessages = [\"a\"]\n\
+        [[topics]]\nchannel = \"s\"\nname = \"\"\nmessages = []\n";
+    let read = SeedDocument::read(&format!("{START}{OLGA}{GWEN}{accepted}"));
+    assert!(read.is_ok(), "{:?}", read.err());
+}
