@@ -11,6 +11,7 @@ pub mod faults;
 mod files;
 mod folder;
 mod formula;
+pub mod leftovers;
 mod lists;
 mod messages;
 mod people;

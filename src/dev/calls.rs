@@ -5,7 +5,7 @@ use model::{RealmId, Timestamp};
 use parking_lot::Mutex;
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::ops::{Deref, DerefMut};
 use std::time::Instant;
 
@@ -173,6 +173,10 @@ pub struct CallLog(Mutex<State>);
 #[derive(Default)]
 struct State {
     newest_id: u64,
+    /// Calls that have begun.
+    begun: u64,
+    /// Organizations that were reset, and how many calls had begun then: what they answer later is of the time before.
+    resets: HashMap<RealmId, u64>,
     /// Boxed: a record is moved between functions several times.
     calls: VecDeque<Box<RecordedCall>>,
     /// Dropped ones, to be used again.
@@ -189,14 +193,22 @@ impl CallLog {
         call: (&str, &str),
         client: &str,
     ) -> OpenRecord<'_> {
-        let mut record = self.0.lock().spare.pop().unwrap_or_default();
+        let (number, mut record) = {
+            let mut state = self.0.lock();
+            state.begun += 1;
+            (state.begun, state.spare.pop().unwrap_or_default())
+        };
         record.begin(realm, time, call, client);
-        OpenRecord { log: self, record: Some(record), begun: Instant::now() }
+        OpenRecord { log: self, record: Some(record), number, begun: Instant::now() }
     }
 
-    /// Adds a call; the oldest one is dropped at the bound.
-    fn add(&self, mut call: Box<RecordedCall>) {
+    /// Adds a call, which was the `number`th to begin; the oldest one is dropped at the bound.
+    fn add(&self, number: u64, mut call: Box<RecordedCall>) {
         let mut state = self.0.lock();
+        let reset = call.realm.and_then(|realm| state.resets.get(&realm));
+        if reset.is_some_and(|begun| number <= *begun) {
+            return;
+        }
         state.newest_id += 1;
         call.id = state.newest_id;
         let oldest = if state.calls.len() >= CALLS_MAX { state.calls.pop_front() } else { None };
@@ -216,6 +228,14 @@ impl CallLog {
     pub fn clear(&self, realm: RealmId) {
         self.0.lock().calls.retain(|call| call.realm != Some(realm));
     }
+
+    /// Drops the calls of an organization that was reset, those that are not answered yet, too.
+    pub fn reset(&self, realm: RealmId) {
+        let mut state = self.0.lock();
+        let begun = state.begun;
+        state.resets.insert(realm, begun);
+        state.calls.retain(|call| call.realm != Some(realm));
+    }
 }
 
 /// The record of a call that is not answered yet. Dropping it adds the call without a response: its client has ended the
@@ -224,6 +244,8 @@ pub struct OpenRecord<'l> {
     log: &'l CallLog,
     /// None once it is added.
     record: Option<Box<RecordedCall>>,
+    /// Which call it is, in the order in which they began.
+    number: u64,
     begun: Instant,
 }
 
@@ -231,7 +253,7 @@ impl OpenRecord<'_> {
     /// Adds the call as it was answered.
     pub fn add(mut self) {
         if let Some(record) = self.record.take() {
-            self.log.add(record);
+            self.log.add(self.number, record);
         }
     }
 }
@@ -242,7 +264,7 @@ impl Drop for OpenRecord<'_> {
             // Those of a fault were not sent.
             (record.code, record.msg) = (None, None);
             record.micros = u64::try_from(self.begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-            self.log.add(record);
+            self.log.add(self.number, record);
         }
     }
 }
@@ -285,6 +307,21 @@ mod tests {
         assert_eq!(parameters, [("password", "***"), ("push_key", "***"), ("topic", "lunch")]);
         log.clear(RealmId(1));
         assert_eq!((log.after(RealmId(1), 0).len(), log.after(RealmId(2), 0).len()), (0, CALLS_MAX / 2));
+    }
+
+    #[test]
+    fn calls_under_way_are_not_recorded_after_a_reset() {
+        let log = CallLog::default();
+        let begin = |realm| log.begin(Some(RealmId(realm)), Timestamp(1), ("GET", "/"), "curl");
+        let (answered, given_up, other) = (begin(1), begin(1), begin(2));
+        log.reset(RealmId(1));
+        let later = begin(1);
+        answered.add();
+        drop(given_up);
+        other.add();
+        assert_eq!((log.after(RealmId(1), 0).len(), log.after(RealmId(2), 0).len()), (0, 1));
+        later.add();
+        assert_eq!(log.after(RealmId(1), 0).len(), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use super::calls::CallLog;
 use super::faults::Faults;
+use super::leftovers::Leftovers;
 use super::seed::SeedDocument;
 use super::seed_store::SeedStore;
 use actors::ShiftedClock;
@@ -17,6 +18,7 @@ pub struct DevTools {
     pub clock: Arc<ShiftedClock>,
     pub faults: Faults,
     pub calls: CallLog,
+    pub leftovers: Leftovers,
     /// What new organizations get, unless they are given a seed of their own.
     pub seed: Arc<SeedDocument>,
     pub seed_store: SeedStore,
@@ -35,6 +37,7 @@ impl DevTools {
             clock,
             faults: Faults::default(),
             calls: CallLog::default(),
+            leftovers: Leftovers::default(),
             seed: seed.unwrap_or_else(|| Arc::new(begun())),
             seed_store,
             last_number: tokio::sync::Mutex::default(),

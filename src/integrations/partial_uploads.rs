@@ -97,6 +97,11 @@ impl PartialUploads {
             self.uploads.lock().remove(&upload.id);
             return Err(error);
         }
+        if !self.has(&upload) {
+            // Its organization was reset meanwhile.
+            blocking(move || upload.delete_files()).await?;
+            return Err(PartialError::Missing);
+        }
         Ok(upload)
     }
 
@@ -163,10 +168,37 @@ impl PartialUploads {
         asked.mark_unchanged();
         let waiting = timeout(TAKEOVER_MAX, upload.lock.clone().lock_owned());
         let guard = waiting.await.map_err(|_| PartialError::Busy)?;
-        if !self.uploads.lock().contains_key(&upload.id) {
+        if !self.has(upload) {
             return Err(PartialError::Missing);
         }
         Ok(WriteLock::new(upload.clone(), guard, asked))
+    }
+
+    /// Whether an upload was neither completed nor deleted.
+    pub fn has(&self, upload: &PartialUpload) -> bool {
+        self.uploads.lock().contains_key(&upload.id)
+    }
+
+    /// Ends all uploads of an organization, also those that requests write to, and returns them: their files are to be deleted.
+    pub fn end_all(&self, realm: RealmId) -> Vec<Arc<PartialUpload>> {
+        let ended: Vec<_> = self
+            .uploads
+            .lock()
+            .extract_if(|_, upload| upload.info.realm == realm)
+            .map(|(_, upload)| upload)
+            .collect();
+        for upload in &ended {
+            upload.asked.send_modify(|count| *count += 1);
+        }
+        ended
+    }
+
+    /// Deletes the files of ended uploads.
+    ///
+    /// # Errors
+    /// If they cannot be deleted.
+    pub async fn delete_ended(ended: Vec<Arc<PartialUpload>>) -> Result<(), PartialError> {
+        blocking(move || ended.iter().try_for_each(|upload| upload.delete_files())).await
     }
 
     /// Deletes an upload, which is complete or not wanted.
@@ -193,7 +225,7 @@ impl PartialUploads {
             is_kept
         });
         let count = expired.len();
-        blocking(move || expired.iter().try_for_each(|upload| upload.delete_files())).await?;
+        Self::delete_ended(expired).await?;
         Ok(count)
     }
 }

@@ -45,6 +45,9 @@ pub(super) async fn finish(app: &App, caller: &Caller, lock: WriteLock, status: 
     let upload = lock.upload().clone();
     if !is_recorded(caller, &upload) {
         let file = stored(app, &upload).await.map_err(with_message)?;
+        if !app.partial_uploads.has(&upload) {
+            return Err(with_message(PartialError::Missing.into()));
+        }
         keep(app, caller, file).await.map_err(with_message)?;
     }
     if let Err(error) = app.partial_uploads.delete(lock).await {

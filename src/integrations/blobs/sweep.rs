@@ -3,10 +3,12 @@
 
 use super::exports::{self, exports_folder};
 use super::pictures::{named_files, pictures_folder};
-use super::uploads::{is_named, is_thumbnail, thumbnails_folder, uploads_folder};
-use super::{BlobError, BlobName, Blobs};
+use super::uploads::{self, is_thumbnail, thumbnails_folder, uploads_folder};
+use super::{BlobError, BlobName, Blobs, KnownBlob};
 use actors::{RealmHandle, Server};
 use futures_util::TryStreamExt;
+use model::{Directory, Timestamp};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -68,34 +70,63 @@ pub async fn sweep(blobs: &Blobs, server: &Server) -> Result<usize, BlobError> {
     blobs.check_owner().await?;
     let mut count = 0;
     for realm in server.realms() {
-        let Some(folder) = BlobName::parse(&pictures_folder(realm.id())) else { continue };
-        // A file is referred to right after it is written: an old file without a reference will never have one.
-        let named = named_files(&realm);
-        count += sweep_folder(blobs, &realm, &folder, |known| named.contains(known.as_str())).await?;
-        let Some(folder) = BlobName::parse(&uploads_folder(realm.id())) else { continue };
-        count += sweep_folder(blobs, &realm, &folder, |known| is_named(&realm.directory(), known)).await?;
-        let Some(folder) = BlobName::parse(&exports_folder(realm.id())) else { continue };
-        count += sweep_folder(blobs, &realm, &folder, |known| exports::is_named(&realm.directory(), known))
-            .await?;
-        let Some(folder) = BlobName::parse(&thumbnails_folder(realm.id())) else { continue };
-        count +=
-            sweep_folder(blobs, &realm, &folder, |known| is_thumbnail(&realm.directory(), known)).await?;
+        let is_old = |known: &KnownBlob| realm.now().millis_since(known.written) / 1000 >= UNNAMED_SECS_MAX;
+        count += sweep_realm(blobs, &realm, is_old).await?;
     }
     Ok(count)
 }
 
-/// Deletes the files of one folder that nothing refers to.
-async fn sweep_folder(
+/// Deletes what an organization that was reset has left: unused files that were written before, except for those of its seed.
+/// Returns their number.
+pub async fn sweep_reset(
     blobs: &Blobs,
     realm: &RealmHandle,
+    before: Timestamp,
+    seed: &HashSet<BlobName>,
+) -> Result<usize, BlobError> {
+    blobs.check_owner().await?;
+    sweep_realm(blobs, realm, |known| known.written < before && !seed.contains(&known.name)).await
+}
+
+/// Deletes the unused files of an organization that are old.
+async fn sweep_realm(
+    blobs: &Blobs,
+    realm: &RealmHandle,
+    is_old: impl Fn(&KnownBlob) -> bool,
+) -> Result<usize, BlobError> {
+    let mut count = 0;
+    if let Some(folder) = BlobName::parse(&pictures_folder(realm.id())) {
+        // A file is referred to right after it is written: an old file without a reference will never have one.
+        let named = named_files(realm);
+        let is_unused = |known: &KnownBlob| is_old(known) && !named.contains(known.name.as_str());
+        count += sweep_folder(blobs, &folder, is_unused).await?;
+    }
+    let is_named: [(String, IsNamed); 3] = [
+        (uploads_folder(realm.id()), uploads::is_named),
+        (exports_folder(realm.id()), exports::is_named),
+        (thumbnails_folder(realm.id()), is_thumbnail),
+    ];
+    for (folder, is_named) in is_named {
+        let Some(folder) = BlobName::parse(&folder) else { continue };
+        let is_unused = |known: &KnownBlob| is_old(known) && !is_named(&realm.directory(), &known.name);
+        count += sweep_folder(blobs, &folder, is_unused).await?;
+    }
+    Ok(count)
+}
+
+/// Whether an organization refers to a file.
+type IsNamed = fn(&Directory, &BlobName) -> bool;
+
+/// Deletes the unused files of one folder.
+async fn sweep_folder(
+    blobs: &Blobs,
     folder: &BlobName,
-    is_named: impl Fn(&BlobName) -> bool,
+    is_unused: impl Fn(&KnownBlob) -> bool,
 ) -> Result<usize, BlobError> {
     let mut count = 0;
     let mut listed = blobs.list(folder);
     while let Some(known) = listed.try_next().await? {
-        let age = realm.now().millis_since(known.written) / 1000;
-        if age >= UNNAMED_SECS_MAX && !is_named(&known.name) {
+        if is_unused(&known) {
             blobs.delete(&known.name).await?;
             count += 1;
         }

@@ -5,6 +5,7 @@ mod faults;
 mod ready;
 mod realms;
 mod requests;
+mod reset;
 mod seeds;
 
 use crate::support::TestServer;
