@@ -15,7 +15,7 @@ use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpRequest, HttpResponse};
 use actors::RealmHandle;
 use rules::client::{browser, client_in_header};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A call with its fault, if it has one, and its record.
 pub struct WatchedCall<'a> {
@@ -92,15 +92,16 @@ impl<'a> WatchedCall<'a> {
         }
     }
 
-    /// Applies what a fault does to the response, and records what is sent of it. The call has had its effect, also if its client
-    /// leaves while the response is held back.
-    pub async fn end(mut self, request: &HttpRequest, response: HttpResponse) -> HttpResponse {
+    /// Holds the response back, if the fault asks for it. The call has had its effect, also if its client leaves meanwhile.
+    pub async fn hold_back(&mut self, request: &HttpRequest) {
         RecordedBody::write(request, &mut self.record);
         if let Some(FaultKind::Delay { delay_ms }) = self.fault {
-            let begun = Instant::now();
             delay(self.app, Duration::from_millis(delay_ms)).await;
-            self.record.micros += u64::try_from(begun.elapsed().as_micros()).unwrap_or_default();
         }
+    }
+
+    /// Applies what a fault does to the response, and records what is sent of it.
+    pub async fn end(mut self, response: HttpResponse) -> HttpResponse {
         let response = match self.fault {
             Some(FaultKind::LoseResponse) => with_truncation(response, Truncation::Everything),
             Some(FaultKind::Truncate) => truncate(response).await,

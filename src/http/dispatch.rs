@@ -125,6 +125,9 @@ async fn dispatch_here(
     let mut response = respond((app, router), (arrived, waiting_head), payload, &mut state).await;
     let status = response.status();
     let sent = state.watched.as_ref().is_none_or(|watched| !watched.loses(&response)).then_some(status);
+    if let Some(watched) = &mut state.watched {
+        Box::pin(watched.hold_back(arrived.request())).await;
+    }
     let has_rest = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
     if has_rest || asks_to_upgrade || app.stopping().is_stopping() {
         response.head_mut().set_connection_type(ConnectionType::Close);
@@ -145,7 +148,7 @@ async fn dispatch_here(
         None => response,
         Some(mut watched) => {
             watched.record.micros = micros;
-            Box::pin(watched.end(arrived.request(), response)).await
+            Box::pin(watched.end(response)).await
         }
     }
 }

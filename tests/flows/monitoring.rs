@@ -1,7 +1,7 @@
 //! Metrics, the dashboard and the alerts, the log of a start.
 
 use crate::api::pictures::png;
-use crate::support::{Params, ServerProcess};
+use crate::support::{Params, ServerProcess, poll_for};
 use millstream::http::metric_names::METRICS;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -247,4 +247,31 @@ async fn log_of_a_call_without_an_answer_has_its_route_and_no_status() {
     }
     let refused = line_of("/streams");
     assert_eq!((&refused["message"], &refused["status"]), (&"answered".into(), &500.into()), "{refused}");
+}
+
+#[tokio::test]
+async fn log_has_delays_in_the_duration_and_no_call_that_was_given_up() {
+    let settings = [("MILLSTREAM_LOG_FILTER", "info"), ("MILLSTREAM_LOG_FORMAT", "json")];
+    let server = ServerProcess::start(&["dev", "--listen", "127.0.0.1:0"], &settings);
+    let (hamlet, anonymous) = (server.user("hamlet").await, server.anonymous());
+    for (path, delay_ms) in [("/users", 3_600_000), ("/streams", 200)] {
+        let fault: Params<'_> = &[("path", &format!("*{path}")), ("kind", &"delay"), ("delay_ms", &delay_ms)];
+        anonymous.post("/dev/faults", fault).ok().await;
+    }
+    let impatient = hamlet.call(reqwest::Method::GET, "/users", &[]).request;
+    assert!(impatient.timeout(std::time::Duration::from_millis(500)).send().await.is_err());
+    poll_for("the call is recorded as given up", || async {
+        let recorded = anonymous.get("/dev/requests", &[]).ok().await;
+        let calls = recorded["requests"].as_array().expect("a list").clone();
+        calls.iter().any(|call| call["path"] == "/api/v1/users" && call["status"].is_null()).then_some(())
+    })
+    .await;
+    hamlet.get("/streams", &[]).ok().await;
+    server.wait_for_log("\"route\":\"GET /api/v1/streams\"");
+    let log = server.log.lock().expect("the lock").clone();
+    let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let line_of = |route: &str| lines.iter().find(|line| line["route"] == route);
+    assert_eq!(line_of("GET /api/v1/users"), None);
+    let delayed = line_of("GET /api/v1/streams").expect("the line");
+    assert!(delayed["micros"].as_u64().is_some_and(|micros| micros >= 200_000), "{delayed}");
 }
