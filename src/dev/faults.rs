@@ -4,6 +4,7 @@ use crate::rate_limit::MonotonicTime;
 use model::RealmId;
 use parking_lot::Mutex;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// The paths of the tools themselves, besides those below `/dev/`.
@@ -13,7 +14,13 @@ pub const FAULTS_MAX: usize = 1000;
 
 /// Whether a path is that of one of the tools themselves, which have no faults and are not recorded.
 pub fn is_tool(path: &str) -> bool {
+    let path = &*decoded(path);
     path.starts_with("/dev/") || TOOLS.contains(&path)
+}
+
+/// A path as routes are found by it: percent-decoded. One that is no text is left as it is, and leads nowhere.
+fn decoded(path: &str) -> Cow<'_, str> {
+    percent_encoding::percent_decode_str(path).decode_utf8().unwrap_or(Cow::Borrowed(path))
 }
 
 /// What happens to a call instead of its usual response, or before it.
@@ -55,8 +62,10 @@ impl Target {
         is_tool(&self.path)
     }
 
+    /// Whether a call is one of them; its path is decoded.
     fn includes(&self, method: &str, path: &str) -> bool {
-        self.http_method.as_deref().is_none_or(|expected| expected == method) && matches(&self.path, path)
+        let is_asked_for = self.http_method.as_deref().is_none_or(|expected| expected == method);
+        is_asked_for && matches(&decoded(&self.path), path)
     }
 }
 
@@ -108,6 +117,12 @@ pub struct ListedFault {
 }
 
 impl Fault {
+    /// Whether a call has it; its path is decoded. Responses to HEAD have no body that could be truncated.
+    fn is_for(&self, realm: RealmId, method: &str, path: &str) -> bool {
+        let has_effect = method != "HEAD" || self.kind != FaultKind::Truncate;
+        self.realm == realm && has_effect && self.target.includes(method, path)
+    }
+
     fn is_over(&self, now: MonotonicTime) -> bool {
         self.times == Some(0) || self.until.is_some_and(|until| now.since(until) > Duration::ZERO)
     }
@@ -163,10 +178,10 @@ impl Faults {
         (method, path): (&str, &str),
         now: MonotonicTime,
     ) -> Option<(u32, FaultKind)> {
+        let path = decoded(path);
         let mut state = self.0.lock();
-        let fault = state.faults.iter_mut().find(|fault| {
-            fault.realm == realm && !fault.is_over(now) && fault.target.includes(method, path)
-        })?;
+        let mut faults = state.faults.iter_mut();
+        let fault = faults.find(|fault| !fault.is_over(now) && fault.is_for(realm, method, &path))?;
         fault.hits += 1;
         fault.times = fault.times.map(|times| times - 1);
         Some((fault.id, fault.kind.clone()))

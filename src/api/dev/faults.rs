@@ -26,6 +26,9 @@ pub struct NewFault {
 
 impl FromFields for NewFault {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
+        if fields.pairs().any(|(name, _)| name == "method") {
+            return Err(other_method());
+        }
         let http_method = fields.optional("http_method").map(|method| method.to_ascii_uppercase());
         if http_method.as_deref().is_some_and(|method| !METHODS.contains(&method)) {
             return Err(unfit("http_method", &format!("one of {}", METHODS.join(", "))));
@@ -44,6 +47,9 @@ impl FromFields for NewFault {
             ));
         }
         let kind = read_kind(fields)?;
+        if kind == FaultKind::Truncate && target.http_method.as_deref() == Some("HEAD") {
+            return Err(ApiError::bad_request("Responses to HEAD have no body that could be truncated"));
+        }
         let lasts = optional_seconds(fields, "seconds", SECS_MAX)?;
         if lasts.is_some_and(|lasts| lasts.is_zero()) {
             return Err(unfit("seconds", "more than 0"));
@@ -119,11 +125,16 @@ fn read_error(fields: &Fields) -> Result<FaultKind, ApiError> {
 /// Refuses what was meant to add a fault: a POST with a parameter `method`, as clients send other methods, is another call.
 fn check_no_new_fault(fields: &Fields) -> Result<(), ApiError> {
     match fields.pairs().any(|(name, _)| name == "kind") {
-        true => Err(ApiError::bad_request(
-            "A POST with 'method' is a call with that method. For which calls a fault is says 'http_method'",
-        )),
+        true => Err(other_method()),
         false => Ok(()),
     }
+}
+
+/// Refuses a parameter `method` of a fault.
+fn other_method() -> ApiError {
+    ApiError::bad_request(
+        "A POST with 'method' is a call with that method. For which calls a fault is says 'http_method'",
+    )
 }
 
 /// Adds a fault.

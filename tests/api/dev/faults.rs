@@ -334,3 +334,54 @@ async fn list_has_the_seconds_that_a_fault_still_has() {
     assert!(left > 0.0 && left <= 20.0, "{list}");
     assert_eq!((&list["faults"][0]["times"], &list["faults"][1]["seconds"]), (&json!(null), &json!(null)));
 }
+
+#[tokio::test]
+async fn paths_are_compared_as_routes_do() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    for pattern in ["/api/v1/users/iago@zulip.com/presence", "/api/v1/users/iago%40zulip.com/presence"] {
+        for path in [
+            "/users/iago@zulip.com/presence",
+            "/users/iago%40zulip.com/presence",
+            "/us%65rs/iago%40zulip.com/presence",
+        ] {
+            add(&t, &[("path", &pattern), ("kind", &"error"), ("status", &502)]).await;
+            let answer = hamlet.get(path, &[]).await;
+            assert_eq!(answer.status, 502, "{pattern} {path}");
+        }
+    }
+    let of_tools = "Invalid path: the calls below /dev/ and of /emails have no faults";
+    t.anonymous().post("/dev/faults", &[("path", &"/d%65v/clock"), ("kind", &"error")]).bad(of_tools).await;
+}
+
+#[tokio::test]
+async fn nothing_is_truncated_where_there_is_no_body() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    add(&t, &[("path", &"*/users/me"), ("kind", &"truncate")]).await;
+    let head = hamlet.call(Method::HEAD, "/users/me", &[]).request.send().await.unwrap();
+    assert_eq!(head.status(), 200);
+    let list = t.anonymous().get("/dev/faults", &[]).ok().await;
+    assert_eq!(list["faults"][0]["hits"], 0, "it waits for a call with a body");
+    assert!(send(&hamlet, "/users/me").await.is_err());
+    // A redirect without a body is lost.
+    add(&t, &[("path", &"/login"), ("kind", &"truncate")]).await;
+    assert!(hamlet.bare(Method::GET, "/login").request.send().await.is_err());
+    let of_head: Params<'_> = &[("path", &"*"), ("http_method", &"head"), ("kind", &"truncate")];
+    t.anonymous()
+        .post("/dev/faults", of_head)
+        .bad("Responses to HEAD have no body that could be truncated")
+        .await;
+}
+
+#[tokio::test]
+async fn method_of_a_fault_is_http_method() {
+    let t = TestServer::builder().development().start().await;
+    let msg =
+        "A POST with 'method' is a call with that method. For which calls a fault is says 'http_method'";
+    for method in ["GET", "POST", "DELETE"] {
+        let fault: Params<'_> = &[("path", &"*/messages"), ("kind", &"error"), ("method", &method)];
+        t.anonymous().post("/dev/faults", fault).bad(msg).await;
+    }
+    assert_eq!(t.anonymous().get("/dev/faults", &[]).ok().await["faults"], json!([]));
+}
