@@ -32,7 +32,7 @@ struct State {
     /// Since the newest sweep.
     fresh: HashMap<RealmId, Reset>,
     /// Before that; the next sweep is for these.
-    settled: HashMap<RealmId, Reset>,
+    due: HashMap<RealmId, Reset>,
     /// Whether a task sweeps.
     is_swept: bool,
 }
@@ -58,7 +58,7 @@ impl Leftovers {
             let mut state = self.0.lock();
             let fresh = std::mem::take(&mut state.fresh);
             state.is_swept = !fresh.is_empty();
-            (std::mem::replace(&mut state.settled, fresh), state.is_swept)
+            (std::mem::replace(&mut state.due, fresh), state.is_swept)
         };
         for reset in resets.into_values() {
             match reset.sweep(blobs).await {
