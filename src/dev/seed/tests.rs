@@ -391,11 +391,11 @@ const REFUSED_BECAUSE_OF_THE_STATE: [(&str, &str); 13] = [
         "line 20, column 13: Reaction already exists.",
     ),
     (
-        "[[users]]\nemail = \"Notification-bot@acme.example\"\nfull_name = \"N\"\n",
+        "[[users]]\nemail = \"Notification-bot@acme.example\"\nfull_name = \"Nora\"\n",
         "line 12, column 9: Notification-bot@acme.example is the address of one of the server's own bots",
     ),
     (
-        "[[bots]]\nemail = \"welcome-bot@acme.example\"\nfull_name = \"W\"\nowner = \"olga@acme.example\"\n",
+        "[[bots]]\nemail = \"welcome-bot@acme.example\"\nfull_name = \"Wanda\"\nowner = \"olga@acme.example\"\n",
         "line 12, column 9: welcome-bot@acme.example is the address of one of the server's own bots",
     ),
     ("[settings]\nnew_stream_announcements_stream_id = 1\n", "line 12, column 38: Invalid channel ID"),
@@ -424,7 +424,7 @@ const REFUSED_BECAUSE_OF_THE_STATE: [(&str, &str); 13] = [
         "line 20, column 44: gwen@acme.example is not subscribed to s,",
     ),
     (
-        "[[channels]]\nname = \"c\"\n[[users]]\nemail = \"g@acme.example\"\nfull_name = \"G\"\nrole = \"guest\"\n\
+        "[[channels]]\nname = \"c\"\n[[users]]\nemail = \"g@acme.example\"\nfull_name = \"Gus\"\nrole = \"guest\"\n\
          [[topics]]\nchannel = \"c\"\nname = \"t\"\nwriters = [\"g@acme.example\"]\nmessages = [\"a\"]\n",
         "line 20, column 12: g@acme.example is not subscribed to c,",
     ),
@@ -439,7 +439,7 @@ const REFUSED_BECAUSE_OF_THE_STATE: [(&str, &str); 13] = [
         "line 14, column 44: gwen@acme.example is not in the conversation's `people`",
     ),
     (
-        "[[bots]]\nemail = \"b@acme.example\"\nfull_name = \"B\"\nowner = \"gwen@acme.example\"\n\
+        "[[bots]]\nemail = \"b@acme.example\"\nfull_name = \"Bot\"\nowner = \"gwen@acme.example\"\n\
          [[channels]]\nname = \"s\"\nprivate = true\n[[topics]]\nchannel = \"s\"\nname = \"t\"\n\
          writers = [\"b@acme.example\"]\nmessages = [\"a\"]\n",
         "line 21, column 12: b@acme.example is not subscribed to s,",
@@ -464,7 +464,7 @@ fn what_the_endpoints_refuse_in_a_state_is_a_mistake_in_a_seed() {
 #[test]
 fn what_the_endpoints_accept_in_a_state_is_accepted() {
     let accepted = "[settings]\nnew_stream_announcements_stream_id = 1\nsignup_announcements_stream_id = -1\n\
-        [[bots]]\nemail = \"b@acme.example\"\nfull_name = \"B\"\nowner = \"gwen@acme.example\"\n\
+        [[bots]]\nemail = \"b@acme.example\"\nfull_name = \"Bot\"\nowner = \"gwen@acme.example\"\n\
         [[channels]]\nname = \"s\"\nprivate = true\nsubscribers = [\"gwen@acme.example\"]\n\
         [[topics]]\nchannel = \"s\"\nname = \"t\"\nwriters = [\"b@acme.example\", \"gwen@acme.example\"]\nmessages = [\"a\"]\n\
         [[topics]]\nchannel = \"s\"\nname = \"\"\nmessages = []\n";
