@@ -14,6 +14,8 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{self, ContentType};
 use actix_web::{HttpRequest, HttpResponse};
 use actors::RealmHandle;
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use rules::client::{browser, client_in_header};
 use std::time::Duration;
 
@@ -92,12 +94,12 @@ impl<'a> WatchedCall<'a> {
         }
     }
 
-    /// Holds the response back, if the fault asks for it. The call has had its effect, also if its client leaves meanwhile.
-    pub async fn hold_back(&mut self, request: &HttpRequest) {
+    /// Records what was sent, and returns what holds the response back, if the fault asks for it. The call has had its effect, also
+    /// if its client leaves meanwhile.
+    pub fn hold_back(&mut self, request: &HttpRequest) -> Option<LocalBoxFuture<'a, ()>> {
         RecordedBody::write(request, &mut self.record);
-        if let Some(FaultKind::Delay { delay_ms }) = self.fault {
-            delay(self.app, Duration::from_millis(delay_ms)).await;
-        }
+        let Some(FaultKind::Delay { delay_ms }) = self.fault else { return None };
+        Some(delay(self.app, Duration::from_millis(delay_ms)).boxed_local())
     }
 
     /// Applies what a fault does to the response, and records what is sent of it.

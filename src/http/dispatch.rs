@@ -125,8 +125,8 @@ async fn dispatch_here(
     let mut response = respond((app, router), (arrived, waiting_head), payload, &mut state).await;
     let status = response.status();
     let sent = state.watched.as_ref().is_none_or(|watched| !watched.loses(&response)).then_some(status);
-    if let Some(watched) = &mut state.watched {
-        Box::pin(watched.hold_back(arrived.request())).await;
+    if let Some(delay) = state.watched.as_mut().and_then(|watched| watched.hold_back(arrived.request())) {
+        delay.await;
     }
     let has_rest = matches!(status, StatusCode::PAYLOAD_TOO_LARGE | StatusCode::REQUEST_TIMEOUT);
     if has_rest || asks_to_upgrade || app.stopping().is_stopping() {
