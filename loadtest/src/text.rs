@@ -2,8 +2,9 @@
 //! the delivery time, a number, so that no two messages are equal, and a checksum of all, so that any change is detected.
 //! Written ready for a form body.
 
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io::Write;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -82,9 +83,17 @@ impl Writer {
     }
 }
 
+/// A number of this process: contents of another load test on the same server are not those of this one.
+static PROCESS_KEY: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
+
 /// The hash of a content, from its time and number and its words.
 fn hash(head: &[u8], words: &[u8]) -> u64 {
+    keyed_hash(*PROCESS_KEY, head, words)
+}
+
+fn keyed_hash(key: u64, head: &[u8], words: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
+    hasher.write_u64(key);
     hasher.write(head);
     hasher.write_u8(b'x');
     hasher.write(words);
@@ -190,6 +199,18 @@ mod tests {
             (100, 100),
             "sent at the same time with the same random words"
         );
+    }
+
+    #[test]
+    fn content_of_another_process_is_not_of_this_one() {
+        let content = |key: u64| {
+            let (head, words) = ("t5n1", " some words");
+            let checksum = checksum(keyed_hash(key, &head.as_bytes()[1..], words.as_bytes()));
+            format!("{head}x{checksum:0CHECKSUM_DIGITS$x}{words}")
+        };
+        let epoch = Instant::now();
+        assert!(parse_content(&content(*PROCESS_KEY), epoch).is_some());
+        assert_eq!(parse_content(&content(*PROCESS_KEY ^ 1), epoch), None);
     }
 
     #[test]

@@ -191,11 +191,11 @@ fn render_verdicts(page: &mut String, verdicts: &[Verdict]) {
     let rows: Vec<Vec<Cell>> = verdicts
         .iter()
         .map(|verdict| {
-            let measured = verdict.measured.map_or_else(|| "not measured".to_owned(), format_number);
+            let measured = verdict.measured.map_or_else(|| "not measured".to_owned(), format_whole);
             vec![
                 text(&verdict.phase),
                 text(&verdict.expectation),
-                Cell::Number(format_number(verdict.limit)),
+                Cell::Number(format_whole(verdict.limit)),
                 Cell::Number(measured),
                 Cell::Verdict(verdict.met),
             ]

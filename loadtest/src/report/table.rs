@@ -352,9 +352,9 @@ fn list(values: &[f64]) -> String {
 
 fn render_verdict(verdict: &Verdict) -> String {
     let mark = if verdict.met { "met   " } else { "MISSED" };
-    let measured = verdict.measured.map_or_else(|| "not measured".to_owned(), format_number);
+    let measured = verdict.measured.map_or_else(|| "not measured".to_owned(), format_whole);
     let place = if verdict.phase.is_empty() { String::new() } else { format!(" [{}]", verdict.phase) };
-    format!("   {mark} {}{place}: {measured}, limit {}\n", verdict.expectation, format_number(verdict.limit))
+    format!("   {mark} {}{place}: {measured}, limit {}\n", verdict.expectation, format_whole(verdict.limit))
 }
 
 /// The machine in one line.

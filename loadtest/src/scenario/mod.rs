@@ -204,7 +204,8 @@ impl Scenario {
         if self.users <= most {
             return;
         }
-        self.about = format!("{} With {most} users instead of {}.", self.about, self.users);
+        let users = if most == 1 { "user" } else { "users" };
+        self.about = format!("{} With {most} {users} instead of {}.", self.about, self.users);
         self.users = most;
         for plan in &mut self.channels {
             plan.subscribers = plan.subscribers.min(most);

@@ -85,7 +85,7 @@ async fn what_does_not_end_is_killed_with_what_it_has_started() {
 }
 
 #[tokio::test]
-async fn server_that_nobody_waits_for_is_killed_at_once() {
+async fn server_without_a_waiter_is_killed_at_once() {
     let script = Script::new("", "trap '' TERM\nSERVER &\nwait\n");
     let (spawned, pid) = script.start().await;
     let group = spawned.pid();
