@@ -36,8 +36,9 @@ async fn found(person: &TestUser, text: &str) -> Vec<u64> {
     .await
 }
 
+/// Whether there was a commit, which states its sequence. The file exists before the first one.
 fn has_index(data: &Path) -> bool {
-    data.join("search/1/meta.json").exists()
+    fs::read_to_string(data.join("search/1/meta.json")).is_ok_and(|meta| meta.contains("\"payload\""))
 }
 
 async fn written(data: &Path) {
