@@ -147,7 +147,7 @@ impl Spawned {
     }
 }
 
-/// A server that nobody waits for any more, as after a second signal, is killed at once, with what it has started.
+/// A server whose end is not waited for any more, as after a second signal, is killed at once, with what it has started.
 impl Drop for Spawned {
     fn drop(&mut self) {
         if !self.is_gone() {

@@ -1,6 +1,5 @@
 //! Recipients of events about messages that were sent before, and about users (docs/api/events.md#event-rules).
 
-use model::fact::MessageRanges;
 use model::{
     Audience, Channel, ChannelId, ConversationId, Directory, EventKind, Message, MessageId, Subscription,
     User, UserId,
@@ -318,15 +317,6 @@ pub fn can_read(
 ) -> bool {
     let received = || !view.accessible_among(user.id, &RoaringBitmap::from_iter([id.0])).is_empty();
     rules::permissions::message::can_read(directory, user, conversation, received)
-}
-
-/// The ids in ranges, as a set.
-pub fn ids_of(messages: &MessageRanges) -> RoaringBitmap {
-    let mut ids = RoaringBitmap::new();
-    for (first, last) in &messages.0 {
-        ids.insert_range(first.0..=last.0);
-    }
-    ids
 }
 
 /// The channels that some messages are in now, each with those of them that are there.

@@ -16,6 +16,7 @@ use roaring::RoaringBitmap;
 use rules::permissions::channel::sees_channel;
 use std::sync::Arc;
 use storage::View;
+use storage::view::ids_of;
 
 /// The events of a fact about messages.
 pub(super) fn announce(fact: &MessageFact, out: &mut Announcements<'_>) {
@@ -103,7 +104,7 @@ fn lost_by_move(movement: &Movement, out: &mut Announcements<'_>) {
     let context = out.context;
     let Some(arrival) = &movement.new_channel else { return };
     let holders = context.before.holders.get(&out.position).map(Vec::as_slice).unwrap_or_default();
-    let ids = access::ids_of(&movement.messages);
+    let ids = ids_of(&movement.messages);
     let lost = access::lost_access(
         context.view,
         context.after,
@@ -128,7 +129,7 @@ fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: Conversat
     };
     let moved = match (sent_to, &update.movement) {
         (ConversationId::Channel(channel), Some(movement)) => {
-            Some(MovedTo::of(view, channel, access::ids_of(&movement.messages), is_replay))
+            Some(MovedTo::of(view, channel, ids_of(&movement.messages), is_replay))
         }
         (ConversationId::Channel(_), None) | (ConversationId::Direct(_), _) => None,
     };
@@ -357,7 +358,7 @@ fn submessage(
 
 /// Flags of the user's own messages, without those that were deleted meanwhile.
 fn flagged(user: UserId, (flag, op): (Flag, FlagOp), messages: &MessageRanges, out: &mut Announcements<'_>) {
-    let here = access::ids_of(messages) & &out.context.view.messages.all;
+    let here = ids_of(messages) & &out.context.view.messages.all;
     if here.is_empty() {
         return;
     }

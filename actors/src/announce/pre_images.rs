@@ -9,6 +9,7 @@ use model::{
 use roaring::RoaringBitmap;
 use std::collections::{BTreeSet, HashMap};
 use storage::View;
+use storage::view::ids_of;
 
 /// The state before a frame, as far as its events depend on it.
 #[derive(Debug, Default)]
@@ -85,7 +86,7 @@ impl PreImages {
             let Fact::Message(fact) = fact else { continue };
             match fact {
                 MessageFact::Deleted { from, messages, by } => {
-                    let ids = access::ids_of(messages);
+                    let ids = ids_of(messages);
                     let conversation = match from {
                         DeletedFrom::Topic { channel, .. } => ConversationId::Channel(*channel),
                         DeletedFrom::Direct(recipient) => ConversationId::Direct(*recipient),
@@ -124,7 +125,7 @@ impl PreImages {
         let among = (listening, self.is_replay);
         let Some(conversation) = conversation_of(view, update) else { return };
         let changed = match &update.movement {
-            Some(movement) => access::ids_of(&movement.messages),
+            Some(movement) => ids_of(&movement.messages),
             None => RoaringBitmap::from_iter([update.target.0]),
         };
         self.readers.insert(position, access::receivers(view, directory, conversation, &changed, among));

@@ -110,7 +110,7 @@ impl Arrivals {
 }
 
 /// Ranges as a set.
-pub(super) fn ids_of(messages: &MessageRanges) -> RoaringBitmap {
+pub fn ids_of(messages: &MessageRanges) -> RoaringBitmap {
     let mut ids = RoaringBitmap::new();
     for (first, last) in &messages.0 {
         if first <= last {

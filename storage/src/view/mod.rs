@@ -56,6 +56,7 @@ mod push_tests;
 #[cfg(test)]
 mod tests;
 
+pub use arrivals::ids_of;
 pub use audit_log::{AUDIT_LOG_BYTES_MAX, AuditLog};
 pub use claims::Claims;
 pub use flag_blocks::FlagBlock;
