@@ -102,6 +102,8 @@ pub fn percentiles(phases: &[(&str, &PhaseResult)]) -> Option<String> {
     if top <= 0.0 {
         return None;
     }
+    let millis = bottom * 0.8..top * 1.2;
+    let labels = log_labels(&millis);
     draw(|area| {
         let mut chart = ChartBuilder::on(area)
             .caption("latency percentiles, ms", ("sans-serif", 16))
@@ -110,16 +112,15 @@ pub fn percentiles(phases: &[(&str, &PhaseResult)]) -> Option<String> {
             .y_label_area_size(70)
             .build_cartesian_2d(
                 (1.0..1.0 / (TAIL_MIN / 100.0)).log_scale(),
-                (bottom * 0.8..top * 1.2).log_scale(),
+                millis.log_scale().with_key_points(labels),
             )?;
         chart
             .configure_mesh()
             .x_desc("percentile")
-            .y_labels(5)
             .light_line_style(TRANSPARENT)
             .bold_line_style(faint())
             .x_label_formatter(&|inverse| format!("{}", round(100.0 - 100.0 / inverse)))
-            .y_label_formatter(&|millis| format!("{}", round(*millis)))
+            .y_label_formatter(&|millis| log_label(*millis))
             .draw()?;
         for (line, color) in lines.iter().zip(COLORS.iter().cycle()) {
             chart
@@ -196,6 +197,41 @@ fn tail_curve(curve: &[(f64, f64)]) -> Vec<(f64, f64)> {
         .collect()
 }
 
+/// Steps of labels within a decade, from coarse to fine.
+const STEPS: [&[u32]; 3] = [
+    &[10, 20, 50],
+    &[10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95],
+    &[10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20],
+];
+/// A range of less has labels between the powers of ten.
+const POWERS_ONLY: f64 = 100.0;
+
+/// Where a logarithmic axis has labels: at powers of ten, or below two decades in steps that leave at least two of them in the range.
+fn log_labels(range: &std::ops::Range<f64>) -> Vec<f64> {
+    if range.end / range.start >= POWERS_ONLY {
+        return labels_at(range, &[10]);
+    }
+    let tried = STEPS.map(|steps| labels_at(range, steps));
+    tried.into_iter().find(|labels| labels.len() >= 2).unwrap_or_default()
+}
+
+/// The multiples of powers of ten within a range. `steps` are tenths of the power.
+fn labels_at(range: &std::ops::Range<f64>, steps: &[u32]) -> Vec<f64> {
+    let mut labels = Vec::new();
+    let mut power = 10_f64.powf(range.start.log10().floor());
+    while power <= range.end {
+        labels.extend(steps.iter().map(|step| power * f64::from(*step) / 10.0));
+        power *= 10.0;
+    }
+    labels.retain(|label| range.contains(label));
+    labels
+}
+
+/// A label of a logarithmic axis, without the last digits of floating-point numbers.
+fn log_label(value: f64) -> String {
+    format!("{}", (value * 1e6).round() / 1e6)
+}
+
 fn round(percentile: f64) -> f64 {
     (percentile * 1000.0).round() / 1000.0
 }
@@ -241,6 +277,34 @@ mod tests {
         let empty = PhaseResult::default();
         assert_eq!(throughput(&[("", &empty)]), None);
         assert_eq!(percentiles(&[("", &empty)]), None);
+    }
+
+    #[test]
+    fn narrow_ranges_have_labels_between_powers_of_ten() {
+        let labels = |from: f64, to: f64| {
+            log_labels(&(from..to)).into_iter().map(log_label).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(labels(1.6, 9.6), "2 5");
+        assert_eq!(labels(0.08, 7.0), "0.1 0.2 0.5 1 2 5");
+        assert_eq!(labels(0.8, 120.0), "1 10 100", "two decades");
+        assert_eq!(labels(2.8, 4.2), "3 3.5 4");
+        assert_eq!(labels(1.01, 1.49), "1.1 1.2 1.3 1.4");
+        // The least range: the bounds of a plot are 0.8 and 1.2 times its only value.
+        for step in 0..1_000 {
+            let only = 10_f64.powf(f64::from(step) / 250.0 - 2.0);
+            assert!(log_labels(&(only * 0.8..only * 1.2)).len() >= 2, "{only}");
+        }
+    }
+
+    #[test]
+    fn labels_of_narrow_ranges_are_drawn() {
+        let mut run = sample::run_result();
+        let phase = &mut run.scenarios[0].phases[0];
+        phase.operations.truncate(1);
+        phase.operations[0].curve = vec![(0.0, 2.0), (50.0, 4.0), (99.0, 8.0)];
+        let svg = percentiles(&[("", phase)]).unwrap();
+        let texts: Vec<&str> = svg.lines().map(str::trim).filter(|line| !line.starts_with('<')).collect();
+        assert!(texts.contains(&"2") && texts.contains(&"5"), "{texts:?}");
     }
 
     #[test]
