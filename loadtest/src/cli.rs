@@ -121,7 +121,7 @@ pub struct CompareArgs {
     /// accounts must be a development server. Scenarios use as many users as the shortest file has.
     #[arg(long, value_name = "[NAME=]FILE", value_parser = parse_perhaps_named)]
     pub users: Vec<(String, String)>,
-    /// Process id of a server on this machine, to read its memory and CPU time.
+    /// Process id of a server on this machine, to read its memory and CPU time: the process that listens on the URL's port.
     #[arg(long = "server-pid", value_name = "NAME=PID", value_parser = parse_named)]
     pub server_pids: Vec<(String, String)>,
     /// Command that starts a server, run for every scenario; split at white space.
@@ -206,9 +206,9 @@ pub struct ServerArgs {
     /// URL of the server; must be a loopback address without `--allow-remote`.
     #[arg(long, default_value = "http://127.0.0.1:9991")]
     pub url: String,
-    /// Process id of the running server, to read its memory and CPU time. Those of a process that does not answer count as not
-    /// measured.
-    #[arg(long, conflicts_with = "spawn", value_parser = parse_pid)]
+    /// Process id of the running server, to read its memory and CPU time: the process that listens on the URL's port. Another one is
+    /// refused.
+    #[arg(value_name = "PID", long, conflicts_with = "spawn", value_parser = parse_pid)]
     pub server_pid: Option<u32>,
     /// Command that starts the server, run for every scenario; split at white space. A wrapper must `exec` the server.
     /// For example 'millstream dev --data /tmp/load'.

@@ -9,6 +9,7 @@ use crate::cli::{CompareArgs, OverlayArgs};
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
 use crate::interrupt::Interrupt;
+use crate::listening::check_server;
 use crate::outcome::{RunResult, ScenarioResult};
 use crate::output::{note, print};
 use crate::process::parse_pid;
@@ -198,11 +199,12 @@ fn sides(args: &CompareArgs, interrupt: &Interrupt) -> Result<Vec<Side>, LoadErr
         let out = args.out.join(name);
         let people: People =
             users.get(name).map(|path| users_file::read(Path::new(path))).transpose()?.map(Arc::new);
-        let pid = pids.get(name).map(parse_pid).transpose();
         let spawn = spawns.get(name).map(str::to_owned);
+        let target = Arc::new(Target::parse(url, &policy)?);
+        let server_pid = given_process(name, pids.get(name), spawn.as_deref(), &target)?;
         let session = Session {
-            target: Arc::new(Target::parse(url, &policy)?),
-            server_pid: pid.map_err(|why| LoadError::Usage(format!("--server-pid {name}: {why}")))?,
+            target,
+            server_pid,
             people,
             disk_dir: disk_dir(args.disk_dir.clone(), spawn.as_deref()),
             spawn,
@@ -221,6 +223,24 @@ fn sides(args: &CompareArgs, interrupt: &Interrupt) -> Result<Vec<Side>, LoadErr
 
 /// The values of an option by the name of the server; one without a name is for all servers.
 struct Named(BTreeMap<String, String>);
+/// The process that was given for a server, which has to be it as far as that can be known.
+fn given_process(
+    name: &str,
+    pid: Option<&str>,
+    spawn: Option<&str>,
+    target: &Target,
+) -> Result<Option<u32>, LoadError> {
+    let Some(pid) = pid else { return Ok(None) };
+    let usage = |why: String| LoadError::Usage(format!("--server-pid {name}: {why}"));
+    if spawn.is_some() {
+        return Err(usage("the process is the one that --spawn starts: leave one of the two out".to_owned()));
+    }
+    let pid = parse_pid(pid).map_err(usage)?;
+    let warning = check_server(pid, target).map_err(usage)?;
+    warning.into_iter().for_each(|warning| note(format!("warning: --server-pid {name}: {warning}")));
+    Ok(Some(pid))
+}
+
 
 impl Named {
     fn new(option: &str, args: &CompareArgs, values: &[(String, String)]) -> Result<Self, LoadError> {

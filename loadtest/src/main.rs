@@ -14,6 +14,7 @@ mod fake;
 mod history;
 mod http;
 mod interrupt;
+mod listening;
 mod machine;
 mod organizations;
 mod outcome;

@@ -22,25 +22,6 @@ fn parse_resident(status: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// Whether a process has a TCP socket that accepts connections; `None` if its files cannot be read.
-pub fn listens(pid: u32) -> Option<bool> {
-    let tables = ["tcp", "tcp6"].map(|name| std::fs::read_to_string(format!("/proc/{pid}/net/{name}")));
-    let listening: Vec<String> = tables.iter().flatten().flat_map(|table| listening_sockets(table)).collect();
-    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
-    let mut targets = files.flatten().filter_map(|file| std::fs::read_link(file.path()).ok());
-    Some(targets.any(|target| listening.iter().any(|socket| target.as_os_str() == socket.as_str())))
-}
-
-/// The sockets of a table of `/proc/PID/net` in the state LISTEN, as links to them are written.
-fn listening_sockets(table: &str) -> Vec<String> {
-    let socket = |line: &str| {
-        let mut fields = line.split_whitespace();
-        let inode = fields.nth(3).filter(|state| *state == "0A").and_then(|_| fields.nth(5))?;
-        Some(format!("socket:[{inode}]"))
-    };
-    table.lines().filter_map(socket).collect()
-}
-
 /// CPU time of a process so far, user and system, with that of threads that have ended. From the scheduler, in nanoseconds:
 /// `/proc/PID/stat` counts ticks of 10 ms, which is more than a short phase takes.
 pub fn cpu_time(pid: u32) -> Option<Duration> {
@@ -119,18 +100,6 @@ mod tests {
         let own = std::process::id();
         assert!(resident_bytes(own).unwrap() > 100_000);
         assert_eq!(resident_bytes(u32::MAX), None);
-    }
-
-    #[test]
-    fn only_some_processes_listen() {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        assert_eq!(listens(std::process::id()), Some(true));
-        drop(listener);
-        let mut other = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        assert_eq!(listens(other.id()), Some(false));
-        other.kill().unwrap();
-        other.wait().unwrap();
-        assert_eq!(listens(u32::MAX), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::cli::{BaselineArgs, ExportArgs, RunArgs, StartArgs};
 use crate::error::LoadError;
 use crate::http::{Target, TargetPolicy};
 use crate::interrupt::Interrupt;
+use crate::listening::check_server;
 use crate::outcome::{FORMAT, RunResult, ScenarioResult};
 use crate::output::{note, print};
 use crate::process::{data_folder, raise_open_files};
@@ -68,8 +69,14 @@ pub async fn run(args: RunArgs, interrupt: &Interrupt) -> Result<bool, LoadError
         args.reach.ca.as_deref(),
     )?;
     let people = args.users.as_deref().map(users_file::read).transpose()?.map(Arc::new);
+    let target = Arc::new(Target::parse(&server.url, &policy)?);
+    if let Some(pid) = server.server_pid {
+        let checked =
+            check_server(pid, &target).map_err(|why| LoadError::Usage(format!("--server-pid: {why}")));
+        checked?.into_iter().for_each(|warning| note(format!("warning: --server-pid: {warning}")));
+    }
     let session = Session {
-        target: Arc::new(Target::parse(&server.url, &policy)?),
+        target,
         disk_dir: disk_dir(args.disk_dir, server.spawn.as_deref()),
         spawn: server.spawn,
         server_pid: server.server_pid,
@@ -225,7 +232,10 @@ pub fn disk_dir(configured: Option<PathBuf>, spawn: Option<&str>) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::cli::{Cli, Command};
     use crate::fake::{self, Faults};
     use crate::interrupt::Interrupter;
 
@@ -346,6 +356,34 @@ mod tests {
             assert!(text.contains(met) && text.contains(",short,p,send,"), "{text}");
         }
         assert!(whole.contains(",again,p,send,"), "{whole}");
+    }
+
+    #[tokio::test]
+    async fn another_process_is_not_taken_for_the_server() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let target = fake::start(Faults::default());
+        let run_with = async |pid: u32| {
+            let words = format!(
+                "loadtest run users_me --secs 0.1 --no-baseline --url http://{} --server-pid {pid} --out {}",
+                target.host,
+                out.display()
+            );
+            let Command::Run(args) = Cli::parse_from(words.split(' ')).command else {
+                panic!("another command")
+            };
+            run(args, &Interrupt::never()).await
+        };
+        let mut other = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let error = run_with(other.id()).await.unwrap_err().to_string();
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(
+            error.starts_with("--server-pid: process ") && error.contains("does not listen on"),
+            "{error}"
+        );
+        assert!(!out.exists(), "before the files of an earlier run are renamed");
+        assert!(run_with(std::process::id()).await.is_ok());
     }
 
     #[test]

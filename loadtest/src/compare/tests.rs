@@ -151,10 +151,13 @@ async fn https_with_a_certificate_that_only_the_option_trusts() {
 async fn mistakes_on_the_command_line_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let local = ["--server", "a=http://127.0.0.1:9", "--server"];
+    let other = format!("b={}", std::process::id());
     for (rest, word) in [
         (vec!["a=http://127.0.0.1:9"], "twice"),
         (vec!["b=http://10.0.0.1"], "--allow-remote"),
         (vec!["b=http://127.0.0.1:9", "--server-pid", "c=1"], "named c"),
+        (vec!["b=http://127.0.0.1:9", "--server-pid", &other], "--server-pid b: process"),
+        (vec!["b=http://127.0.0.1:9", "--server-pid", &other, "--spawn", "b=x"], "leave one of the two out"),
         (vec!["b=http://127.0.0.1:9", "--users", "absent.csv"], "absent.csv"),
         (vec!["b=http://127.0.0.1:9", "--users", "b=x", "--users", "b=y"], "--users: b is there twice"),
         (vec!["b=http://127.0.0.1:9", "--users", "x", "--users", "y"], "without a name is there twice"),

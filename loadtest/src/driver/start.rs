@@ -5,8 +5,9 @@ use std::path::Path;
 
 use crate::error::LoadError;
 use crate::http::Target;
+use crate::listening::{self, Listens};
 use crate::outcome::{PhaseResult, Start, Unmeasured, median};
-use crate::process::{listens, resident_bytes};
+use crate::process::resident_bytes;
 use crate::scenario::StartStep;
 use crate::spawned::{Spawned, check_address_free};
 use crate::units::megabytes;
@@ -31,7 +32,7 @@ pub async fn run(
         let ready = server.wait_ready(target, READY_PATH).await?;
         rounds_ms.push(ready.as_secs_f64() * 1000.0);
         // A wrapper that starts the server and waits does not listen.
-        let is_server = listens(server.pid()) != Some(false);
+        let is_server = listening::anywhere(server.pid()) != Listens::No;
         resident.extend(resident_bytes(server.pid()).filter(|_| is_server).map(megabytes));
         server.stop().await?;
         *spawned = None;
