@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::LoadError;
 use crate::http::{
     Connection, HttpError, Reply, Target, Template, basic_authorization, bodiless_request, encode_form,
-    retry_after_secs,
+    is_redirect, refuse_redirect, retry_after_secs,
 };
 use crate::output::note;
 use crate::rate_limit::RateLimitWaits;
@@ -56,6 +56,8 @@ pub struct Api {
     waits: Option<RateLimitWaits>,
     /// How long the header of the last reply asks to wait.
     retry_after: Option<Duration>,
+    /// Where the last reply leads.
+    location: Option<String>,
     /// How long to wait for a reply; calls in measured time have bounds of their own.
     reply_wait: Duration,
 }
@@ -68,7 +70,8 @@ impl Api {
             .map_err(|source| LoadError::Http { call: format!("connect to {}", target.host), source })?;
         let (target, request) = (target.clone(), Vec::new());
         let waits = Some(RateLimitWaits::default());
-        Ok(Self { target, connection, request, waits, retry_after: None, reply_wait: REPLY_WAIT })
+        let (retry_after, location) = (None, None);
+        Ok(Self { target, connection, request, waits, retry_after, location, reply_wait: REPLY_WAIT })
     }
 
     /// For calls in measured time: a call above the rate limit fails at once.
@@ -141,8 +144,16 @@ impl Api {
         let read = |reply: &Reply<'_>| (reply.status, String::from_utf8_lossy(reply.body).into_owned());
         match self.exchange(&call, read).await? {
             (200, body) => Ok(body),
-            (status, body) => Err(refused(call, status, &body, None)),
+            (status, body) => Err(self.refused(call, status, &body)),
         }
+    }
+
+    /// The error of the last reply, which is no success.
+    fn refused(&self, call: String, status: u16, body: &str) -> LoadError {
+        if !is_redirect(status) {
+            return refused(call, status, body, None);
+        }
+        refuse_redirect(call, status, self.location.as_deref(), &self.target)
     }
 
     /// The JSON of the last reply if it is a success.
@@ -163,8 +174,9 @@ impl Api {
             (reply.status, value.map_err(|_| String::from_utf8_lossy(reply.body).into_owned()))
         };
         match self.exchange(&call, read).await? {
-            (status, Ok(value)) => Ok((status, value)),
-            (status, Err(body)) => Err(refused(call, status, &body, None)),
+            (status, Ok(value)) if !is_redirect(status) => Ok((status, value)),
+            (status, Ok(value)) => Err(self.refused(call, status, &value.to_string())),
+            (status, Err(body)) => Err(self.refused(call, status, &body)),
         }
     }
 
@@ -178,7 +190,7 @@ impl Api {
                 false => exchange.await,
             };
             let reply = exchanged.map_err(|source| LoadError::Http { call: call.to_owned(), source })?;
-            self.retry_after = reply.retry_after;
+            (self.retry_after, self.location) = (reply.retry_after, reply.location.clone());
             let Some(waits) = self.waits.as_mut().filter(|_| reply.status == TOO_MANY) else {
                 return Ok(read(&reply));
             };
@@ -266,11 +278,7 @@ pub fn check_success(call: &str, status: u16, value: Value) -> Result<Value, Loa
 }
 
 fn refused(call: String, status: u16, body: &str, retry_after: Option<Duration>) -> LoadError {
-    let mut body = one_line(body, REPLY_CHARS_MAX);
-    if matches!(status, 301 | 302 | 307 | 308) {
-        body +=
-            "; this is a redirect: give the address that it leads to, perhaps https:// instead of http://";
-    }
+    let body = one_line(body, REPLY_CHARS_MAX);
     LoadError::Refused { call, status, body, retry_after }
 }
 
@@ -302,9 +310,16 @@ struct Refusal {
 impl Failure {
     /// That of a failed reply. Its header says how long to wait, and without one its body.
     pub fn of(reply: &Reply<'_>) -> Self {
+        if let Some(location) = &reply.location {
+            return Self::of_redirect(reply.status, location);
+        }
         let mut failure = Self::of_body(reply.status, reply.body);
         failure.retry_after = reply.retry_after.or(failure.retry_after);
         failure
+    }
+
+    fn of_redirect(status: u16, location: &str) -> Self {
+        one_line(&format!("{status} redirect to {location}"), NAME_CHARS_MAX).into()
     }
 
     fn of_body(status: u16, body: &[u8]) -> Self {
@@ -347,6 +362,9 @@ impl From<LoadError> for Failure {
             LoadError::Refused { call: _, status, body, retry_after } => {
                 Self { retry_after, ..Self::of_body(status, body.as_bytes()) }
             }
+            LoadError::Redirected { call: _, status, location, advice: _ } => {
+                Self::of_redirect(status, &location)
+            }
             LoadError::Http { call: _, source } => source.into(),
             error @ (LoadError::Usage(_)
             | LoadError::File { .. }
@@ -364,14 +382,15 @@ mod tests {
     #[test]
     fn failures_are_named_by_status_and_code() {
         let name = |status: u16, body: &[u8]| {
-            let failure = Failure::of(&Reply { status, retry_after: None, body });
+            let failure = Failure::of(&Reply { status, retry_after: None, location: None, body });
             (failure.name, failure.retry_after)
         };
         let limited = br#"{"result":"error","msg":"slow down","code":"RATE_LIMIT_HIT","retry-after":0.25}"#;
         assert_eq!(name(429, limited), ("429 RATE_LIMIT_HIT".to_owned(), Some(Duration::from_millis(250))));
         let bad = br#"{"result":"error","msg":"Missing topic","code":"BAD_REQUEST"}"#;
         assert_eq!(name(400, bad), ("400 BAD_REQUEST Missing topic".to_owned(), None));
-        let headed = Reply { status: 429, retry_after: Some(Duration::from_secs(2)), body: limited };
+        let (retry_after, location) = (Some(Duration::from_secs(2)), None);
+        let headed = Reply { status: 429, retry_after, location, body: limited };
         assert_eq!(Failure::of(&headed).retry_after, headed.retry_after, "the header comes first");
         let forged = br#"{"result":"error","msg":"x\n   met    p50_ms_max\u001b[2J","code":"BAD_REQUEST"}"#;
         assert_eq!(name(400, forged).0, "400 BAD_REQUEST x    met    p50_ms_max\u{fffd}[2J");
@@ -407,6 +426,23 @@ mod tests {
         api.reply_wait = Duration::from_millis(20);
         let error = api.get_ok("/api/v1/server_settings", None).await.unwrap_err();
         assert_eq!(error.to_string(), "GET /api/v1/server_settings: no reply within 0.02 s");
+    }
+
+    #[tokio::test]
+    async fn redirect_is_not_followed_and_its_error_says_where_it_leads() {
+        let target = fake::start(Faults { redirects: true, ..Faults::default() });
+        let mut api = Api::open(&target).await.unwrap();
+        let error = api.get_ok("/api/v1/server_settings", None).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "GET /api/v1/server_settings: the server answered 301, a redirect to https://localhost/api/v1/server_settings: \
+             use https://localhost as the URL"
+        );
+        let name = "301 redirect to https://localhost/api/v1/server_settings";
+        assert_eq!(Failure::from(error).name, name);
+        let mut connection = Connection::open(&target).await.unwrap();
+        let request = bodiless_request("GET", &target.host, "/api/v1/server_settings", None);
+        assert_eq!(Failure::of(&connection.exchange(&request).await.unwrap()).name, name, "in a phase");
     }
 
     #[test]

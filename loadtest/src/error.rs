@@ -21,6 +21,9 @@ pub enum LoadError {
         /// How long the server asks to wait before the next request.
         retry_after: Option<std::time::Duration>,
     },
+    /// A redirect, which is not followed: then every request would be another one than the measured.
+    #[error("{call}: the server answered {status}, a redirect to {location}: {advice}")]
+    Redirected { call: String, status: u16, location: String, advice: String },
     /// The server under test or the bare server did not start or stop as required.
     #[error("{0}")]
     Server(String),
@@ -38,6 +41,7 @@ impl LoadError {
             | LoadError::File { .. }
             | LoadError::Http { .. }
             | LoadError::Refused { .. }
+            | LoadError::Redirected { .. }
             | LoadError::Server(_)) => LoadError::Server(format!("{name}: {error}")),
         }
     }

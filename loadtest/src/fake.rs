@@ -41,6 +41,8 @@ pub struct Faults {
     pub break_sends: u64,
     /// Answers this many messages, and none after them; 0 for all.
     pub hang_after: u64,
+    /// Sends all requests to the same path of https://localhost.
+    pub redirects: bool,
     /// Has none of the endpoints of a development server, and no counters.
     pub production: bool,
 }
@@ -347,6 +349,11 @@ pub fn users_csv(count: u64) -> String {
     (0..count).fold("email,api_key\n".to_owned(), |text, id| text + &format!("user{id}@x,{id:032}\n"))
 }
 
+async fn redirect(request: HttpRequest) -> HttpResponse {
+    let location = format!("https://localhost{}", request.path());
+    HttpResponse::MovedPermanently().insert_header(("Location", location)).finish()
+}
+
 async fn settings() -> HttpResponse {
     good(json!({"zulip_version": "12.0"}))
 }
@@ -365,7 +372,11 @@ pub fn start(faults: Faults) -> Arc<Target> {
             let world = Mutex::new(World::default());
             let fake = web::Data::new(Fake { world, changed: watch::Sender::new(0), faults });
             let server = HttpServer::new(move || {
-                let api = web::scope("/api/v1").configure(add_routes);
+                let api = web::scope("/api/v1");
+                let api = match faults.redirects {
+                    true => api.default_service(web::to(redirect)),
+                    false => api.configure(add_routes),
+                };
                 match faults.production {
                     true => App::new().app_data(fake.clone()).service(api),
                     false => App::new()

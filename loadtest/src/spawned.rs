@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::{Child, Command};
 
 use crate::error::LoadError;
-use crate::http::{Connection, HttpError, Target, bodiless_request};
+use crate::http::{Connection, HttpError, Target, bodiless_request, is_redirect, refuse_redirect};
 
 const READY_WAIT: Duration = Duration::from_secs(60);
 /// Interval of the requests that check whether a starting server answers.
@@ -63,9 +63,14 @@ impl Spawned {
             match Connection::open(target).await {
                 Ok(mut connection) => {
                     let left = READY_WAIT.saturating_sub(self.started.elapsed());
-                    let exchanged = tokio::time::timeout(left, connection.exchange(&request)).await;
-                    if exchanged.is_ok_and(|reply| reply.is_ok_and(|reply| reply.status == 200)) {
-                        return Ok(self.started.elapsed());
+                    match tokio::time::timeout(left, connection.exchange(&request)).await {
+                        Ok(Ok(reply)) if reply.status == 200 => return Ok(self.started.elapsed()),
+                        // It does not become a 200 by waiting, either.
+                        Ok(Ok(reply)) if is_redirect(reply.status) => {
+                            let (call, location) = (format!("GET {path}"), reply.location.as_deref());
+                            return Err(refuse_redirect(call, reply.status, location, target));
+                        }
+                        Ok(Ok(_) | Err(_)) | Err(_) => {}
                     }
                 }
                 // It does not become another one by waiting.

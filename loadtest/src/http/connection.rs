@@ -19,6 +19,8 @@ pub struct Reply<'a> {
     pub status: u16,
     /// How long the server asks to wait before the next request, by its header; with status 429.
     pub retry_after: Option<Duration>,
+    /// Where the reply leads, if it is a redirect that says so.
+    pub location: Option<String>,
     pub body: &'a [u8],
 }
 
@@ -55,7 +57,8 @@ impl Connection {
         self.filled = 0;
         self.stream.write_all(request).await?;
         let (head, body) = self.read_reply().await?;
-        Ok(Reply { status: head.status, retry_after: head.retry_after, body: &self.buffer[body] })
+        let Head { status, retry_after, location, .. } = head;
+        Ok(Reply { status, retry_after, location, body: &self.buffer[body] })
     }
 
     /// Like `exchange`, for connections with idle time between requests: the server may have closed them.

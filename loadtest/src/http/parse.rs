@@ -3,13 +3,17 @@
 
 use std::time::Duration;
 
+use super::redirect::is_redirect;
 use super::{HttpError, retry_after};
+use crate::text::one_line;
 
 /// Headers of most replies, and of any.
 const HEADERS_MOST: usize = 64;
 const HEADERS_MAX: usize = 1_024;
 /// Of a request above a rate limit.
 const TOO_MANY: u16 = 429;
+/// Characters of the address that a redirect leads to.
+const LOCATION_CHARS_MAX: usize = 300;
 
 /// The head of a reply.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,6 +26,8 @@ pub struct Head {
     pub closes: bool,
     /// How long the server asks to wait before the next request; read only with status 429.
     pub retry_after: Option<Duration>,
+    /// Where a redirect leads; read only with the statuses of one.
+    pub location: Option<String>,
 }
 
 impl Head {
@@ -75,13 +81,24 @@ fn read_head(response: &httparse::Response<'_, '_>, length: usize) -> Result<Hea
         }
     }
     let retry_after = if status == TOO_MANY { find_retry_after(response.headers) } else { None };
+    let location = if is_redirect(status) { find_location(response.headers) } else { None };
     let bodiless = matches!(status, 100..=199 | 204 | 304);
     let framing = match framing {
         _ if bodiless => Framing::Length(0),
         Some(framing) => framing,
+        None if is_redirect(status) => {
+            // What it says is in its head, so its body, which ends with the connection, is not read.
+            closes = true;
+            Framing::Length(0)
+        }
         None => return Err(HttpError::Malformed("the body has no stated length".to_owned())),
     };
-    Ok(Head { length, status, framing, closes, retry_after })
+    Ok(Head { length, status, framing, closes, retry_after, location })
+}
+
+fn find_location(headers: &[httparse::Header<'_>]) -> Option<String> {
+    let header = headers.iter().find(|header| header.name.eq_ignore_ascii_case("location"))?;
+    Some(one_line(&String::from_utf8_lossy(header.value), LOCATION_CHARS_MAX))
 }
 
 fn find_retry_after(headers: &[httparse::Header<'_>]) -> Option<Duration> {
@@ -168,7 +185,10 @@ mod tests {
         let bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 12\r\nX: y\r\n\r\nhello";
         let head = parse_head(bytes).unwrap().unwrap();
         let (length, framing) = (bytes.len() - 5, Framing::Length(12));
-        assert_eq!(head, Head { length, status: 200, framing, closes: false, retry_after: None });
+        assert_eq!(
+            head,
+            Head { length, status: 200, framing, closes: false, retry_after: None, location: None }
+        );
     }
 
     #[test]
@@ -182,6 +202,22 @@ mod tests {
         assert_eq!(waits(429, dated), Some(Duration::from_secs(9)));
         assert_eq!(waits(429, "soon"), None);
         assert_eq!(waits(200, "5"), None);
+    }
+
+    #[test]
+    fn redirect_says_where_it_leads() {
+        let parsed = |text: &str| {
+            let head = parse_head(text.as_bytes()).unwrap().unwrap();
+            (head.location, head.framing, head.closes)
+        };
+        let moved = "HTTP/1.1 301 Moved\r\nLocation: https://x/y\r\nContent-Length: 5\r\n\r\nmoved";
+        assert_eq!(parsed(moved), (Some("https://x/y".to_owned()), Framing::Length(5), false));
+        let unbounded = "HTTP/1.1 302 Found\r\nlocation: /y\x07\r\n\r\n<html>";
+        assert!(parse_head(unbounded.as_bytes()).is_err(), "a control character");
+        let unbounded = "HTTP/1.1 302 Found\r\nlocation: /y\r\n\r\n<html>";
+        assert_eq!(parsed(unbounded), (Some("/y".to_owned()), Framing::Length(0), true));
+        let found = "HTTP/1.1 200 OK\r\nLocation: /y\r\nContent-Length: 0\r\n\r\n";
+        assert_eq!(parsed(found).0, None, "it is no redirect");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Servers that end by themselves, when they are asked to, and when they are not.
 
 use super::*;
+use crate::fake::{self, Faults};
 use crate::process::resident_bytes;
 
 #[tokio::test]
@@ -11,6 +12,16 @@ async fn a_server_that_ends_at_once_is_reported() {
     let error = spawned.wait_ready(&target, "/").await.unwrap_err();
     assert!(error.to_string().contains("ended before") && spawned.ended().is_some(), "{error}");
     assert!(Spawned::start("no-such-program-here", &folder.path().join("log")).is_err());
+}
+
+#[tokio::test]
+async fn redirect_of_a_started_server_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = fake::start(Faults { redirects: true, ..Faults::default() });
+    let mut spawned = Spawned::start("sleep 60", &folder.path().join("log")).unwrap();
+    let error = spawned.wait_ready(&target, "/api/v1/server_settings").await.unwrap_err().to_string();
+    assert!(error.contains("answered 301") && error.contains("use https://localhost as the URL"), "{error}");
+    assert!(spawned.started.elapsed() < READY_WAIT, "it says so at once");
 }
 
 /// A script that `sh` runs, in a folder for its files. Its `server` says that it is ready by the file `ready`, and removes it at its end.
