@@ -410,4 +410,17 @@ mod tests {
         assert_eq!(ramp.set_secs(3.0), Ok(names.iter().map(String::as_str).collect()));
         assert_eq!(Scenario::load("send").unwrap().set_secs(3.0), Ok(Vec::new()));
     }
+
+    #[tokio::test]
+    async fn run_with_repeated_ids_misses_an_expectation_and_says_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = session(folder.path(), Interrupt::never());
+        session.target = fake::start(Faults { repeat_id_every: 3, ..Faults::default() });
+        let scenarios = vec![short_and_endless().swap_remove(0)];
+        let export = ExportArgs::default();
+        let met = run_scenarios(&session, "http://x", scenarios, folder.path(), &export).await.unwrap();
+        assert!(!met, "which is exit code 1");
+        let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
+        assert!(page.contains("200 with the id of a message that was acknowledged before"), "{page}");
+    }
 }

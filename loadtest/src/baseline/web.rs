@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::bare::{BareServer, dummy_account};
 use crate::driver::budget::Budget;
 use crate::driver::get;
-use crate::driver::send::{Sent, open_senders};
+use crate::driver::send::{Sent, open_unchecked};
 use crate::driver::tasks::ClientTasks;
 use crate::error::LoadError;
 use crate::outcome::PhaseResult;
@@ -47,7 +47,7 @@ pub async fn measure_post(clients: u32, secs: f64) -> Result<WebRound, LoadError
     let server = BareServer::start().await?;
     let accounts = vec![dummy_account(); clients as usize];
     let writer = Arc::new(Writer::new(Instant::now(), CONTENT_CHARS));
-    let senders = open_senders(&server.target, &accounts, &[1], 20, &writer).await?;
+    let senders = open_unchecked(&server.target, &accounts, &[1], 20, &writer).await?;
     let window = Window::starting_now(secs * WARMUP_PART, secs);
     let recorder = Arc::new(Recorder::new("send", window));
     let mut tasks =

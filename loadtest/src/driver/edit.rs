@@ -30,9 +30,8 @@ pub async fn run(
     let writer = Arc::new(Writer::new(Instant::now(), step.chars));
     let mut editors = Vec::with_capacity(accounts.len());
     for (seed, account) in (1..).zip(&accounts) {
-        let mut sender =
-            Sender::open(&stage.target, account, &ids, step.topics, writer.clone(), seed).await?;
-        let sent = sender.send_waiting().await;
+        let sender = Sender::open(&stage.target, account, &ids, step.topics, writer.clone(), seed).await?;
+        let sent = sender.checked(&stage.acknowledged).send_waiting().await;
         let sent = sent.map_err(|reason| LoadError::Server(format!("no message to edit: {reason}")))?;
         let id = sent.message.id;
         editors.push(Editor::open(&stage.target, account, id, (step, seed), writer.clone()).await?);

@@ -32,7 +32,7 @@ pub async fn run(
     let slow_count = slow.as_ref().map_or(0, |(receivers, _)| receivers.len() as u64);
     let epoch = Instant::now();
     let writer = Arc::new(Writer::new(epoch, step.chars));
-    let senders = open_senders(&stage.target, &accounts, &[channel.id], step.topics, &writer).await?;
+    let senders = open_senders(stage, &accounts, &[channel.id], step.topics, &writer).await?;
 
     let window = Window::of(phase);
     let receipts = Arc::new(Recorder::new("receipt", window));

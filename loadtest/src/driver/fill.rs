@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::budget::Budget;
 use super::fetch::count_up_to;
-use super::send::{Sent, open_senders};
+use super::send::{REPEATED_ID, Sent, open_senders};
 use crate::client::Api;
 use crate::error::LoadError;
 use crate::output::note;
@@ -34,7 +34,7 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
         return Ok(());
     }
     let writer = Arc::new(Writer::new(Instant::now(), plan.chars));
-    let senders = open_senders(&stage.target, &accounts, &[channel.id], plan.topics, &writer).await?;
+    let senders = open_senders(stage, &accounts, &[channel.id], plan.topics, &writer).await?;
     let window = Window::starting_now(0.0, FILL_SECS_MAX);
     let recorder = Arc::new(Recorder::new("send", window));
     let budget = Arc::new(Budget::new(missing));
@@ -51,7 +51,8 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
             _ = tasks.join_next() => {}
             () = tokio::time::sleep(Duration::from_millis(200)) => line.set(recorder.total()),
         }
-        if let Some(failure) = watch.first_failure(&recorder) {
+        // What was acknowledged is not sent again.
+        if let Some(failure) = watch.first_failure(&recorder).filter(|failure| failure != REPEATED_ID) {
             note(format!("the fill of {}: sends fail and are repeated: {failure}", plan.channel));
         }
         if watch.is_stalled(Instant::now(), recorder.total()) {

@@ -129,8 +129,9 @@ async fn send_one(
 ) -> Result<(), LoadError> {
     let accounts = stage.accounts(&channel.members, 1).await?;
     let writer = Arc::new(Writer::new(epoch, [200, 200]));
-    let mut sender = Sender::open(&stage.target, &accounts[0], &[channel.id], 1, writer, 1).await?;
+    let sender = Sender::open(&stage.target, &accounts[0], &[channel.id], 1, writer, 1).await?;
     let acknowledged = sender
+        .checked(&stage.acknowledged)
         .send_waiting()
         .await
         .map_err(|reason| LoadError::Server(format!("the message was not sent: {reason}")))?;

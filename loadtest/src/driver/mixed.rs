@@ -136,7 +136,7 @@ async fn open_clients(
                 Activity::Send { per_min, topics, .. } => {
                     let sender =
                         Sender::open(target, account, channels, *topics, writer.clone(), seed).await?;
-                    clients.senders.push((per_min / 60.0, sender));
+                    clients.senders.push((per_min / 60.0, sender.checked(&stage.acknowledged)));
                 }
                 Activity::Fetch { per_min, num_before } => {
                     let fetcher = Fetcher::open(target, account, channels, *num_before, seed).await?;

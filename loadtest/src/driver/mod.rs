@@ -1,5 +1,6 @@
 //! Runs the phases of a scenario. Each kind of step has its file; `tasks` has what they share.
 
+pub mod acknowledged;
 pub mod arrivals;
 pub mod background;
 pub mod budget;

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use serde::Deserialize;
 
+use super::acknowledged::Ids;
 use super::background::BackgroundWork;
 use super::budget::Budget;
 use super::tasks::{ClientTasks, FailureLimit};
@@ -23,6 +24,8 @@ use crate::setup::{Stage, members_of};
 use crate::text::{Random, Writer};
 
 const PATH: &str = "/api/v1/messages";
+/// The name of a send that was acknowledged with the id of another message.
+pub const REPEATED_ID: &str = "200 with the id of a message that was acknowledged before";
 
 /// Runs a `send` phase, in all organizations: the clients are spread over them.
 pub async fn run(
@@ -67,7 +70,7 @@ async fn open_everywhere(stages: &mut [Stage], step: &SendStep) -> Result<Vec<Se
         let channels = stage.channels_named(&step.channel)?;
         let ids: Vec<u64> = channels.iter().map(|channel| channel.id).collect();
         let accounts = stage.accounts(&members_of(&channels), each).await?;
-        let senders = open_senders(&stage.target, &accounts, &ids, step.topics, &writer).await?;
+        let senders = open_senders(stage, &accounts, &ids, step.topics, &writer).await?;
         opened.push(senders.into_iter());
     }
     let mut senders = Vec::with_capacity(step.clients as usize);
@@ -96,6 +99,8 @@ pub struct Acknowledgement {
     pub message: Message,
     /// Size of the answer.
     pub bytes: usize,
+    /// Whether a message before has the same id.
+    pub is_repeated: bool,
 }
 
 /// The acknowledged messages, kept only where they are needed.
@@ -130,6 +135,18 @@ impl Sent {
 
 /// Opens one sender per account; each may send to all of `channel_ids`.
 pub async fn open_senders(
+    stage: &Stage,
+    accounts: &[Arc<Account>],
+    channel_ids: &[u64],
+    topics: u32,
+    writer: &Arc<Writer>,
+) -> Result<Vec<Sender>, LoadError> {
+    let senders = open_unchecked(&stage.target, accounts, channel_ids, topics, writer).await?;
+    Ok(senders.into_iter().map(|sender| sender.checked(&stage.acknowledged)).collect())
+}
+
+/// Like `open_senders`, for the bare server, which stores no messages.
+pub async fn open_unchecked(
     target: &Arc<Target>,
     accounts: &[Arc<Account>],
     channel_ids: &[u64],
@@ -157,6 +174,8 @@ pub struct Sender {
     body: Vec<u8>,
     /// Outside of measured time.
     waits: RateLimitWaits,
+    /// Those of the organization, if they are compared.
+    acknowledged: Option<Arc<Ids>>,
 }
 
 #[derive(Deserialize)]
@@ -192,7 +211,14 @@ impl Sender {
             request: Vec::with_capacity(1024),
             body: Vec::with_capacity(1024),
             waits: RateLimitWaits::default(),
+            acknowledged: None,
         })
+    }
+
+    /// Compares the ids that it gets with those that were acknowledged in the organization before.
+    pub fn checked(mut self, acknowledged: &Arc<Ids>) -> Self {
+        self.acknowledged = Some(acknowledged.clone());
+        self
     }
 
     /// Sends until the phase ends or the budget is spent.
@@ -210,7 +236,11 @@ impl Sender {
             }
             match pace.within(self.send(started)).await {
                 Ok(acknowledged) => {
-                    recorder.record_success(started, acknowledged.bytes);
+                    match acknowledged.is_repeated {
+                        false => recorder.record_success(started, acknowledged.bytes),
+                        true => recorder.record_failure(REPEATED_ID),
+                    }
+                    // Receivers wait for it in any case.
                     sent.add(&acknowledged);
                     failures_in_a_row.good();
                 }
@@ -231,6 +261,7 @@ impl Sender {
         let begun = Instant::now();
         loop {
             let failure = match self.send(Instant::now()).await {
+                Ok(Acknowledgement { is_repeated: true, .. }) => return Err(REPEATED_ID.to_owned()),
                 Ok(acknowledged) => return Ok(acknowledged),
                 Err(failure) => failure,
             };
@@ -261,6 +292,7 @@ impl Sender {
                 channel_id: *channel_id,
                 message: Message { id, content },
                 bytes: reply.body.len(),
+                is_repeated: self.acknowledged.as_ref().is_some_and(|ids| !ids.add(id)),
             }),
             _ => Err("200 without success and id".into()),
         }
@@ -285,7 +317,7 @@ mod tests {
     #[test]
     fn messages_are_stored_only_on_request() {
         let message = Message { id: 3, content: 5 };
-        let acknowledged = Acknowledgement { channel_id: 7, message, bytes: 50 };
+        let acknowledged = Acknowledgement { channel_id: 7, message, bytes: 50, is_repeated: false };
         let (kept, dropped) = (Sent::kept(), Sent::default());
         kept.add(&acknowledged);
         dropped.add(&acknowledged);

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::budget::Budget;
-use super::send::{Sent, open_senders};
+use super::send::{REPEATED_ID, Sent, open_senders};
 use super::tasks::ClientTasks;
 use super::{fill, run_phase};
+use crate::expect::Expect;
 use crate::fake::{self, Faults};
 use crate::http::Target;
 use crate::outcome::{Baselines, PhaseResult};
@@ -226,6 +227,36 @@ async fn message_acknowledged_with_the_id_of_another_is_lost() {
 }
 
 #[tokio::test]
+async fn send_that_is_acknowledged_with_the_id_of_another_is_a_failure() {
+    let target = fake::start(Faults { repeat_id_every: 3, ..Faults::default() });
+    let phase = |name: &str| {
+        serde_json::json!({"name": name, "secs": 20, "step": {
+            "do": "send", "clients": 1, "channel": "load all", "chars": [24, 80], "topics": 2, "messages": 30
+        }})
+    };
+    let results = run_with(&target, 0, serde_json::json!([phase("one"), phase("two")])).await;
+    for result in &results {
+        let send = &result.operations[0];
+        assert_eq!((send.completed, send.failed), (20, 10), "{send:?}");
+        assert_eq!(send.failures[REPEATED_ID], 10);
+    }
+    let verdicts = Expect::default().judge(&results, &Baselines::default());
+    assert!(
+        verdicts.iter().all(|verdict| verdict.expectation == "errors_max" && !verdict.met),
+        "{verdicts:?}"
+    );
+}
+
+#[tokio::test]
+async fn fill_with_repeated_ids_is_an_error() {
+    let target = fake::start(Faults { repeat_id_every: 3, ..Faults::default() });
+    let scenario = scenario(30, fanout(100));
+    let mut stage = Stage::prepare(&target, &scenario, &None).await.unwrap();
+    let error = fill::fill(&mut stage, scenario.fill.as_ref().unwrap()).await.unwrap_err().to_string();
+    assert!(error.contains("20 of 30 messages") && error.contains(REPEATED_ID), "{error}");
+}
+
+#[tokio::test]
 async fn lost_events_are_reported() {
     let target = fake::start(Faults { lose_every: 10, ..Faults::default() });
     let delivery = run_with(&target, 0, fanout(100)).await[0].delivery.unwrap();
@@ -257,7 +288,7 @@ async fn sends_to_a_server_that_hangs_fail_and_those_behind_them_are_unsent() {
     let channel = stage.channel("load all").unwrap();
     let accounts = stage.accounts(&channel.members, 4).await.unwrap();
     let writer = Arc::new(Writer::new(Instant::now(), [24, 80]));
-    let senders = open_senders(&target, &accounts, &[channel.id], 2, &writer).await.unwrap();
+    let senders = open_senders(&stage, &accounts, &[channel.id], 2, &writer).await.unwrap();
     let window = Window::starting_now(0.0, 1.0);
     let window = Window { replies_until: window.stop_at, ..window };
     let recorder = |name| Arc::new(Recorder::new(name, window));

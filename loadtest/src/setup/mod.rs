@@ -15,6 +15,7 @@ pub use jobs::{PASSWORD, email};
 use users_file::Given;
 
 use crate::client::{Account, Api};
+use crate::driver::acknowledged::Ids;
 use crate::error::LoadError;
 use crate::http::{Target, encode_form};
 use crate::output::note;
@@ -42,6 +43,8 @@ pub struct Stage {
     channels: BTreeMap<String, Channel>,
     /// Names of the channels of each plan, by the plan's name.
     groups: BTreeMap<String, Vec<String>>,
+    /// The ids of all messages that were acknowledged in the scenario.
+    pub acknowledged: Arc<Ids>,
 }
 
 /// A channel of the scenario on the server.
@@ -66,6 +69,7 @@ impl Stage {
             accounts: HashMap::new(),
             channels: BTreeMap::new(),
             groups: scenario.channels.iter().map(|plan| (plan.name.clone(), plan.names())).collect(),
+            acknowledged: Arc::new(Ids::of_one_among(scenario.organizations.unwrap_or(1))),
         };
         if scenario.users == 0 {
             return Ok(stage);

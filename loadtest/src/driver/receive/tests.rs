@@ -1,7 +1,7 @@
 //! Receivers that rest or are refused, and what they find wrong with events.
 
 use super::*;
-use crate::driver::send::{Sender, Sent, open_senders};
+use crate::driver::send::{Sender, Sent, open_unchecked};
 use crate::fake::{self, Faults};
 use crate::recorder::Window;
 use crate::scenario::Scenario;
@@ -53,7 +53,7 @@ async fn four_receivers(target: &Arc<Target>, epoch: Instant) -> (Vec<Receiver>,
     let channel = stage.channel("c").unwrap();
     let accounts = stage.accounts(&channel.members, 4).await.unwrap();
     let writer = Arc::new(Writer::new(epoch, [24, 80]));
-    let mut senders = open_senders(target, &accounts[..1], &[channel.id], 2, &writer).await.unwrap();
+    let mut senders = open_unchecked(target, &accounts[..1], &[channel.id], 2, &writer).await.unwrap();
     let followed = accounts.into_iter().map(|account| (account, vec![channel.id])).collect();
     (open_receivers(target, followed).await.unwrap(), senders.swap_remove(0))
 }
