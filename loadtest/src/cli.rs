@@ -7,17 +7,27 @@ use clap::{Args, Parser, Subcommand};
 use crate::process::parse_pid;
 use crate::scenario::{CLIENTS_MAX, SECS_MAX};
 
+/// What to begin with.
+const EXAMPLES: &str = "\
+Examples:
+  List the scenarios:
+    loadtest scenarios
+  Start a server for a scenario, and write target/loadtest/report.html:
+    loadtest run send --spawn 'millstream dev --data /tmp/load'
+  Test a development server that is running, for five seconds a phase:
+    loadtest run users_me --url http://127.0.0.1:9991 --secs 5";
+
 /// Load tests over HTTP for servers that speak the Zulip API: a development server on this machine, or with `--users` any other
 /// one.
 ///
 /// Exit code: 0 if all expectations were met, 1 if one was missed, 2 if the run failed or was interrupted.
 #[derive(Debug, Parser)]
-#[command(name = "loadtest", version)]
+#[command(name = "loadtest", version, after_help = EXAMPLES)]
 pub struct Cli {
     /// The command to run.
     #[command(subcommand)]
     pub command: Command,
-    /// Number of client threads. The server needs the rest of the machine.
+    /// Number of client threads, 1 or 2. The server needs the rest of the machine.
     #[arg(long, global = true, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub threads: u8,
 }
@@ -34,8 +44,13 @@ pub enum Command {
     /// Show earlier runs side by side, from their `results.json`.
     Overlay(OverlayArgs),
     /// Append the figures of a run to the recorded history, and draw its plot.
+    ///
+    /// The default files are those of the repository, so call it in the repository's folder.
     History(HistoryArgs),
-    /// Measure the machine without a server: bare actix-web, and overwriting 4 KiB of a file + fdatasync.
+    /// Measure the machine without a server under test.
+    ///
+    /// GET, POST and held requests of a bare actix-web server, which `run` compares with, too, and overwriting 4 KiB of a file +
+    /// fdatasync.
     Baseline(BaselineArgs),
     /// Measure the time from exec to the first response, and the resident memory then (scenario `start`).
     Start(StartArgs),
@@ -54,14 +69,14 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// Scenario files, or names of included scenarios.
-    #[arg(required = true)]
+    #[arg(value_name = "SCENARIO", required = true)]
     pub scenarios: Vec<String>,
     /// The server's URL, and its process or the command that starts it.
     #[command(flatten)]
     pub server: ServerArgs,
     /// Accounts for a server without the development endpoints: JSON or CSV with `email` and `api_key`. Bots that may not use
     /// the API and guests are skipped.
-    #[arg(long)]
+    #[arg(value_name = "FILE", long)]
     pub users: Option<PathBuf>,
     /// Other machines and https.
     #[command(flatten)]
@@ -71,7 +86,7 @@ pub struct RunArgs {
     pub export: ExportArgs,
     /// Output folder for `results.json`, `report.html` and `server.log`. Those of an earlier run get `previous-` before their
     /// names.
-    #[arg(long, default_value = "target/loadtest")]
+    #[arg(value_name = "FOLDER", long, default_value = "target/loadtest")]
     pub out: PathBuf,
     /// Do not measure the bare server and the disk of this machine, which say nothing about another one. Expectations that
     /// compare with them are left out.
@@ -79,7 +94,7 @@ pub struct RunArgs {
     pub no_baseline: bool,
     /// Folder on the disk to measure: the server's data folder, or one on the same disk. Default: the parent of
     /// `--data` in `--spawn`, or the system's temporary folder.
-    #[arg(long)]
+    #[arg(value_name = "FOLDER", long)]
     pub disk_dir: Option<PathBuf>,
     /// Measured seconds of every phase with a duration, overriding the scenario. Phases with stages keep theirs.
     #[arg(long, allow_negative_numbers = true, value_parser = parse_secs)]
@@ -93,7 +108,7 @@ pub struct ReachArgs {
     #[arg(long)]
     pub allow_remote: bool,
     /// Certificate authorities (PEM) for https, instead of the system's. The file must exist.
-    #[arg(long)]
+    #[arg(value_name = "FILE", long)]
     pub ca: Option<PathBuf>,
 }
 
@@ -101,10 +116,10 @@ pub struct ReachArgs {
 #[derive(Debug, Default, Args)]
 pub struct ExportArgs {
     /// File for the figures as CSV, a line each. An earlier one gets `previous-` before its name.
-    #[arg(long)]
+    #[arg(value_name = "FILE", long)]
     pub csv: Option<PathBuf>,
     /// File for the figures in the text format of Prometheus.
-    #[arg(long)]
+    #[arg(value_name = "FILE", long)]
     pub prometheus: Option<PathBuf>,
 }
 
@@ -112,7 +127,7 @@ pub struct ExportArgs {
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Scenario files, or names of included scenarios.
-    #[arg(required = true)]
+    #[arg(value_name = "SCENARIO", required = true)]
     pub scenarios: Vec<String>,
     /// A server with the name that it has in the report. The others are divided by the first.
     #[arg(long = "server", value_name = "NAME=URL", required = true, value_parser = parse_named)]
@@ -124,7 +139,7 @@ pub struct CompareArgs {
     /// Process id of a server on this machine, to read its memory and CPU time: the process that listens on the URL's port.
     #[arg(long = "server-pid", value_name = "NAME=PID", value_parser = parse_named)]
     pub server_pids: Vec<(String, String)>,
-    /// Command that starts a server, run for every scenario; split at white space.
+    /// Command that starts a server, run for every scenario; split at white space, also within quotes. A wrapper must `exec` the server.
     #[arg(long = "spawn", value_name = "NAME=CMD", value_parser = parse_named)]
     pub spawns: Vec<(String, String)>,
     /// Other machines and https.
@@ -134,13 +149,13 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub export: ExportArgs,
     /// Output folder for `compare.html`, and a folder for each server. Files of an earlier run get `previous-` before their names.
-    #[arg(long, default_value = "target/loadtest")]
+    #[arg(value_name = "FOLDER", long, default_value = "target/loadtest")]
     pub out: PathBuf,
     /// Do not measure the bare server and the disk of this machine, which say nothing about another one.
     #[arg(long)]
     pub no_baseline: bool,
     /// Folder on the disk to measure. Default: as of `run`.
-    #[arg(long)]
+    #[arg(value_name = "FOLDER", long)]
     pub disk_dir: Option<PathBuf>,
     /// Measured seconds of every phase with a duration, overriding the scenario. Phases with stages keep theirs.
     #[arg(long, allow_negative_numbers = true, value_parser = parse_secs)]
@@ -154,7 +169,7 @@ pub struct OverlayArgs {
     #[arg(value_name = "NAME=FILE", required = true, num_args = 2.., value_parser = parse_named_path)]
     pub results: Vec<(String, PathBuf)>,
     /// Output folder for `compare.html`.
-    #[arg(long, default_value = "target/loadtest")]
+    #[arg(value_name = "FOLDER", long, default_value = "target/loadtest")]
     pub out: PathBuf,
 }
 
@@ -163,16 +178,16 @@ pub struct OverlayArgs {
 pub struct HistoryArgs {
     /// `results.json` of a run of `send`, `send_one`, `fanout`, `users_me`, `fetch_newest`, `idle` or `start`.
     /// Without it, only the plot is drawn. An interrupted run is refused, and scenarios with failures are left out.
-    #[arg(long, requires = "version")]
+    #[arg(value_name = "FILE", long, requires = "version")]
     pub results: Option<PathBuf>,
     /// The release or the change that was measured; without commas and quotes.
     #[arg(long, requires = "results")]
     pub version: Option<String>,
     /// The recorded history.
-    #[arg(long, default_value = "loadtest/history.csv")]
+    #[arg(value_name = "FILE", long, default_value = "loadtest/history.csv")]
     pub file: PathBuf,
     /// Its plot.
-    #[arg(long, default_value = "loadtest/HISTORY.svg")]
+    #[arg(value_name = "FILE", long, default_value = "loadtest/HISTORY.svg")]
     pub plot: PathBuf,
 }
 
@@ -184,10 +199,12 @@ fn parse_secs(text: &str) -> Result<f64, String> {
 
 /// Splits `NAME=VALUE`. A name is also that of a folder.
 fn parse_named(text: &str) -> Result<(String, String), String> {
-    let Some((name, value)) = text.split_once('=') else { return Err("write NAME=VALUE".to_owned()) };
+    let Some((name, value)) = text.split_once('=') else {
+        return Err(format!("write it with a name in reports, as old={text}"));
+    };
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if name.is_empty() || name.starts_with('.') || !name.chars().all(fits) || value.is_empty() {
-        return Err("a name has letters, digits, '-', '_' and '.', and a value follows it".to_owned());
+        return Err("write NAME=VALUE; the name has letters, digits, '-', '_' and '.'".to_owned());
     }
     Ok((name.to_owned(), value.to_owned()))
 }
@@ -210,9 +227,9 @@ pub struct ServerArgs {
     /// refused.
     #[arg(value_name = "PID", long, conflicts_with = "spawn", value_parser = parse_pid)]
     pub server_pid: Option<u32>,
-    /// Command that starts the server, run for every scenario; split at white space. A wrapper must `exec` the server.
+    /// Command that starts the server, run for every scenario; split at white space, also within quotes. A wrapper must `exec` the server.
     /// For example 'millstream dev --data /tmp/load'.
-    #[arg(long)]
+    #[arg(value_name = "CMD", long)]
     pub spawn: Option<String>,
 }
 
@@ -234,25 +251,25 @@ pub struct BaselineArgs {
     #[arg(long, default_value_t = 2_000)]
     pub held: u32,
     /// Folder on the disk to measure. Default: the system's temporary folder.
-    #[arg(long)]
+    #[arg(value_name = "FOLDER", long)]
     pub disk_dir: Option<PathBuf>,
 }
 
 /// Arguments of `start`.
 #[derive(Debug, Args)]
 pub struct StartArgs {
-    /// Command that starts the server; split at white space.
-    #[arg(long)]
+    /// Command that starts the server; split at white space, also within quotes. A wrapper must `exec` the server.
+    #[arg(value_name = "CMD", long)]
     pub spawn: String,
     /// URL that the server will listen on.
     #[arg(long, default_value = "http://127.0.0.1:9991")]
     pub url: String,
     /// Output folder for `results.json`, `report.html` and `server.log`. Those of an earlier run get `previous-` before their
     /// names.
-    #[arg(long, default_value = "target/loadtest")]
+    #[arg(value_name = "FOLDER", long, default_value = "target/loadtest")]
     pub out: PathBuf,
-    /// Number of starts, 1 to 100.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100))]
+    /// Number of starts, 1 to 100. Default: that of the scenario, 7.
+    #[arg(value_name = "COUNT", long, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub rounds: Option<u32>,
 }
 

@@ -216,13 +216,13 @@ fn sides(args: &CompareArgs, interrupt: &Interrupt) -> Result<Vec<Side>, LoadErr
         sides.push(Side { session, run: new_run(name, url), out });
     }
     if sides.len() < 2 {
-        return Err(LoadError::Usage("--server: a comparison needs two servers".to_owned()));
+        return Err(LoadError::Usage(
+            "--server: a comparison needs two servers: give `--server NAME=URL` for each".to_owned(),
+        ));
     }
     Ok(sides)
 }
 
-/// The values of an option by the name of the server; one without a name is for all servers.
-struct Named(BTreeMap<String, String>);
 /// The process that was given for a server, which has to be it as far as that can be known.
 fn given_process(
     name: &str,
@@ -241,6 +241,8 @@ fn given_process(
     Ok(Some(pid))
 }
 
+/// The values of an option by the name of the server; one without a name is for all servers.
+struct Named(BTreeMap<String, String>);
 
 impl Named {
     fn new(option: &str, args: &CompareArgs, values: &[(String, String)]) -> Result<Self, LoadError> {

@@ -32,7 +32,9 @@ impl Spawned {
     pub fn start(command: &str, log: &Path) -> Result<Self, LoadError> {
         let mut words = command.split_whitespace();
         let Some(program) = words.next() else {
-            return Err(LoadError::Usage("--spawn needs a command".to_owned()));
+            return Err(LoadError::Usage(
+                "--spawn needs a command, as 'millstream dev --data /tmp/load'".to_owned(),
+            ));
         };
         let output = std::fs::OpenOptions::new()
             .create(true)
@@ -46,7 +48,7 @@ impl Spawned {
         prepared.process_group(0);
         let started = Instant::now();
         let child =
-            prepared.spawn().map_err(|error| LoadError::Usage(format!("cannot start {program}: {error}")))?;
+            prepared.spawn().map_err(|error| LoadError::Usage(format!("--spawn: cannot start {program} ({error}): give the path of the server's program, or a name that is in PATH")))?;
         let pid = child.id().unwrap_or_default();
         Ok(Self { child, pid, started })
     }

@@ -20,6 +20,12 @@ pub fn record(args: &HistoryArgs) -> Result<(), LoadError> {
     let text = match std::fs::read_to_string(&args.file) {
         // A first line begins the file; without one there is nothing to draw.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && args.results.is_some() => String::new(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(LoadError::Usage(format!(
+                "{}: {error}; call this in the repository's folder or name the history with --file, or begin one with --results",
+                args.file.display()
+            )));
+        }
         read => read.map_err(|source| LoadError::file(&args.file, source))?,
     };
     let mut lines =
@@ -96,9 +102,9 @@ mod tests {
         };
         let nothing =
             HistoryArgs { results: None, version: None, file: path("misspelt.csv"), plot: path("plot.svg") };
-        assert!(
-            record(&nothing).unwrap_err().to_string().contains("misspelt.csv") && !path("plot.svg").exists()
-        );
+        let error = record(&nothing).unwrap_err().to_string();
+        assert!(error.contains("misspelt.csv") && error.contains("--file"), "{error}");
+        assert!(!path("plot.svg").exists());
         record(&args).unwrap();
         let named = RunResult { scenarios: Vec::new(), ..run.clone() };
         report::write(&named, folder.path()).unwrap();

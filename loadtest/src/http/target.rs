@@ -92,11 +92,15 @@ impl Target {
         let (rest, is_secure) = match (url.strip_prefix("http://"), url.strip_prefix("https://")) {
             (Some(rest), _) => (rest, false),
             (None, Some(rest)) => (rest, true),
-            (None, None) => return Err(usage("the address must start with http:// or https://")),
+            (None, None) => {
+                return Err(usage(
+                    "the address must start with http:// or https://, as http://127.0.0.1:9991",
+                ));
+            }
         };
         let host = rest.trim_end_matches('/');
         if host.is_empty() || host.contains(['/', '@', '?', '#']) {
-            return Err(usage("give host and port only, as http://127.0.0.1:9991"));
+            return Err(usage(&only_origin(url, host)));
         }
         let given = host.rsplit_once(':').map(|(_, port)| port).filter(|_| !host.ends_with(']'));
         let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
@@ -158,6 +162,18 @@ impl Target {
     }
 }
 
+/// What to give instead of an address with more than host and port.
+fn only_origin(url: &str, rest: &str) -> String {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    match (host, url.split_once("://")) {
+        ("", _) | (_, None) => "give host and port, as http://127.0.0.1:9991".to_owned(),
+        (host, Some((scheme, _))) => {
+            format!("give host and port only, without a path or a user name: {scheme}://{host}")
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,6 +192,14 @@ mod tests {
         ] {
             let error = Target::local(url).unwrap_err();
             assert!(error.to_string().contains(url), "{error}");
+        }
+        for (url, only) in [
+            ("http://127.0.0.1:9991/api/v1", "user name: http://127.0.0.1:9991"),
+            ("http://a:b@localhost/x?y", "user name: http://localhost"),
+            ("http:///x", "as http://127.0.0.1:9991"),
+        ] {
+            let error = Target::local(url).unwrap_err().to_string();
+            assert!(error.ends_with(only), "{error}");
         }
         for port in ["99999", "0", "-1", "x", ""] {
             for host in ["127.0.0.1", "localhost", "[::1]", "chat.example.org"] {

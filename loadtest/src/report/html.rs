@@ -268,7 +268,7 @@ mod tests {
         let page = render(&run);
         assert!(page.contains("class=\"missed\">The run was interrupted"), "{page}");
         assert!(
-            page.contains("interrupted by SIGINT in phase b of send") && page.contains("first phase: idle"),
+            page.contains("interrupted by SIGINT in phase b of send") && page.contains("complete: idle"),
             "{page}"
         );
         assert!(!page.contains("Every expectation"), "{page}");

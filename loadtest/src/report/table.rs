@@ -31,8 +31,9 @@ pub fn render_scenario(result: &ScenarioResult) -> String {
 /// Why the expectations of a run are not met, whatever was measured.
 pub fn run_warnings(run: &RunResult) -> Vec<String> {
     let interrupted = run.interrupted.as_ref().map(|place| format!("the run was interrupted by {place}"));
-    let rest = (!run.not_run.is_empty())
-        .then(|| format!("not run, or not to the end of a first phase: {}", run.not_run.join(", ")));
+    let rest = (!run.not_run.is_empty()).then(|| {
+        format!("not run, or ended before the first phase was complete: {}", run.not_run.join(", "))
+    });
     interrupted.into_iter().chain(rest).collect()
 }
 

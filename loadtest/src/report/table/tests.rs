@@ -40,7 +40,7 @@ fn scenario_that_ended_early_is_missed() {
     let warnings = run_warnings(&run).join("\n");
     assert_eq!(
         warnings,
-        "the run was interrupted by SIGINT in phase b of send\nnot run, or not to the end of a first phase: idle"
+        "the run was interrupted by SIGINT in phase b of send\nnot run, or ended before the first phase was complete: idle"
     );
 }
 
