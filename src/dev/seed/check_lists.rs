@@ -12,6 +12,7 @@ use rules::error::{GroupError, OrganizationError, PersonalError, PictureError};
 use rules::folders::{check_folder_description, check_folder_name};
 use rules::groups::{GROUP_DESCRIPTION_LENGTH_MAX, parse_group_name};
 use rules::linkifiers::check_new_linkifier;
+use rules::markdown::{Linkifier as CompiledLinkifier, LinkifierError};
 use rules::profile_fields::{FieldRequest, check_new_field, check_text};
 
 /// Checks all of them; the first mistake is the error.
@@ -106,17 +107,27 @@ fn check_linkifiers(at: &At<'_>, linkifiers: &[Linkifier]) -> Checked {
     for (number, Linkifier { pattern, url_template }) in linkifiers.iter().enumerate() {
         let at = at.entry(number);
         let record = check_new_linkifier(&all, pattern, url_template).map_err(|error| {
-            let is_template = matches!(
-                error,
-                RuleError::Organization(OrganizationError::FieldInvalid { field: "url_template", .. })
-            );
-            let key = if is_template { "url_template" } else { "pattern" };
+            let key = match is_template_refused(&error, pattern, url_template) {
+                true => "url_template",
+                false => "pattern",
+            };
             Mistake::new(&at.key(key), error.to_string())
         })?;
         let id = all.next_id();
         all.items.push(LinkifierRecord { id, ..record });
     }
     Ok(())
+}
+
+/// Whether a refusal is about the template. The API has one error for a variable without a group and a group without a variable: of
+/// these, the variable is a mistake of the template.
+fn is_template_refused(error: &RuleError, pattern: &str, url_template: &str) -> bool {
+    let RuleError::Organization(OrganizationError::FieldInvalid { field, .. }) = error else { return false };
+    *field == "url_template"
+        || matches!(
+            CompiledLinkifier::new(pattern, url_template),
+            Err(LinkifierError::Template(_) | LinkifierError::UnknownVariable(_))
+        )
 }
 
 fn check_emoji(at: &At<'_>, emoji: &[Emoji]) -> Checked {

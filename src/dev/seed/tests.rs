@@ -256,14 +256,22 @@ fn messages_of_conversations_cannot_be_moved() {
 }
 
 /// What is added to an organization with Olga, whose lines are 1 to 7, and the mistake in it.
-const REFUSED_BY_ENDPOINTS: [(&str, &str); 18] = [
+const REFUSED_BY_ENDPOINTS: [(&str, &str); 20] = [
     (
         "[[linkifiers]]\npattern = \"(\"\nurl_template = \"x\"\n",
         "line 9, column 11: Bad regular expression: missing ): (",
     ),
     (
         "[[linkifiers]]\npattern = \"a(?P<x>b)\"\nurl_template = \"https://e/{y}\"\n",
-        "line 9, column 11: Group 'y' in URL template is not present in linkifier pattern.",
+        "line 10, column 16: Group 'y' in URL template is not present in linkifier pattern.",
+    ),
+    (
+        "[[linkifiers]]\npattern = \"a(?P<x>b)\"\nurl_template = \"https://e/\"\n",
+        "line 9, column 11: Group 'x' in linkifier pattern is not present in URL template.",
+    ),
+    (
+        "[[linkifiers]]\npattern = \"a(?P<x>b)\"\nurl_template = \" \"\n",
+        "line 10, column 16: This field cannot be blank.",
     ),
     (
         "[[linkifiers]]\npattern = \"a(?P<x>b)\"\nurl_template = \"https://e/{x\"\n",
