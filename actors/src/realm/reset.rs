@@ -1,20 +1,17 @@
 //! Resetting an organization of a development server: everything in it is replaced.
 
 use super::actor::RealmActor;
-use super::commands::{ExpireQueues, ResetRealm};
+use super::commands::ResetRealm;
 use super::event_queues::EventQueues;
 use crate::error::DomainError;
 use crate::presence::PresenceTable;
 use crate::shard::CommitCallback;
 use actix::prelude::*;
-use tokio::sync::oneshot;
 
 impl Handler<ResetRealm> for RealmActor {
     type Result = ();
 
     fn handle(&mut self, ResetRealm { frames, answer }: ResetRealm, ctx: &mut Self::Context) {
-        let (ended, _) = oneshot::channel();
-        self.handle(ExpireQueues { queue: None, answer: ended }, ctx);
         let (realm, committer, own) = (self.realm.clone(), self.committer.clone(), ctx.address());
         let (fanout, queues) = (self.fanout.clone(), self.registry.queues.clone());
         let reset: CommitCallback = Box::new(move |result| {
@@ -28,9 +25,10 @@ impl Handler<ResetRealm> for RealmActor {
                     *shared.presence.lock() = PresenceTable::starting(shared.clock.now());
                     shared.notifications.reset();
                     shared.search.reset(&shared.view.read());
-                    // Those whose registrations were pending when the others ended.
-                    let left = std::mem::take(&mut *queues.write());
-                    for (queue, session) in left {
+                    // Not before: a client that registers again at once would get a queue that ends, too, and a refused
+                    // reset would have ended them.
+                    let ended = std::mem::take(&mut *queues.write());
+                    for (queue, session) in ended {
                         fanout.remove(session.record().user, &queue);
                         session.dismiss(DomainError::BadEventQueue(queue));
                     }

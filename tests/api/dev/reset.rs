@@ -5,6 +5,7 @@ use super::super::uploads::{status, upload};
 use crate::support::{Params, TestServer, poll_for, wait_until};
 use reqwest::Method;
 use serde_json::json;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 async fn reset(t: &TestServer) {
     t.anonymous().post("/dev/reset", &[]).ok().await;
@@ -84,4 +85,35 @@ async fn call_that_was_under_way_is_not_recorded_after_a_reset() {
     let recorded = anonymous.get("/dev/requests", &[]).ok().await;
     let paths: Vec<_> = recorded["requests"].as_array().unwrap().iter().map(|call| &call["path"]).collect();
     assert_eq!(paths, ["/api/v1/users"]);
+}
+
+/// A client that registers as soon as its poll ends must not lose the new queue, too.
+#[tokio::test]
+async fn queues_end_once() {
+    const RESETS: usize = 20;
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    let (polls, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let client = async {
+        loop {
+            let queue = hamlet.register().events(&["message"]).await;
+            polls.fetch_add(1, Ordering::SeqCst);
+            let answer = queue.poll(false).await;
+            assert_eq!(answer.body["code"], "BAD_EVENT_QUEUE_ID", "{answer:?}");
+            ended.fetch_add(1, Ordering::SeqCst);
+        }
+    };
+    let resets = async {
+        for done in 0..RESETS {
+            wait_until("the client polls again", || polls.load(Ordering::SeqCst) > done).await;
+            reset(&t).await;
+            wait_until("its poll has ended", || ended.load(Ordering::SeqCst) > done).await;
+        }
+        wait_until("the client polls again", || polls.load(Ordering::SeqCst) > RESETS).await;
+    };
+    tokio::select! {
+        () = client => {}
+        () = resets => {}
+    }
+    assert_eq!(ended.load(Ordering::SeqCst), RESETS);
 }
