@@ -1,10 +1,11 @@
 //! What published frames have changed: the ids of messages, and topics that messages were moved to.
 
 use model::fact::Movement;
-use model::{Fact, MessageFact, MessageRanges, Sequence, TopicKey};
+use model::{Fact, MessageFact, Sequence, TopicKey};
 use roaring::RoaringBitmap;
 use search::Topic;
 use std::collections::HashSet;
+use storage::view::ids_of;
 
 /// Topics that are noted; with more of them, all topics are read again.
 const TOPICS_MAX: usize = 4096;
@@ -43,7 +44,7 @@ impl PendingChanges {
                     }
                     update.movement.iter().for_each(|movement| self.add_topic(movement));
                 }
-                MessageFact::Deleted { messages, .. } => insert(&mut self.gone, messages),
+                MessageFact::Deleted { messages, .. } => self.gone |= ids_of(messages),
                 MessageFact::FlagsChanged { .. }
                 | MessageFact::ReactionAdded { .. }
                 | MessageFact::ReactionRemoved { .. }
@@ -72,13 +73,5 @@ impl PendingChanges {
     /// Messages that changed, messages that were deleted, and topics.
     pub fn take(&mut self) -> (RoaringBitmap, RoaringBitmap, HashSet<Topic>) {
         (std::mem::take(&mut self.changed), std::mem::take(&mut self.gone), std::mem::take(&mut self.topics))
-    }
-}
-
-fn insert(set: &mut RoaringBitmap, messages: &MessageRanges) {
-    for (first, last) in &messages.0 {
-        if first <= last {
-            set.insert_range(first.0..=last.0);
-        }
     }
 }
