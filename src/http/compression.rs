@@ -15,7 +15,8 @@ use actix_web::http::header::{self, HeaderValue};
 use actix_web::middleware::Compress;
 use actix_web::{Error, HttpMessage};
 use bytes::Bytes;
-use futures_util::future::{Either, LocalBoxFuture};
+use futures_util::FutureExt;
+use futures_util::future::{Either, LocalBoxFuture, Map};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ const SMALL_BYTES_MAX: u64 = 16 << 10;
 
 /// Tells the middleware not to compress an answer; removed before the answer is sent.
 const AS_IT_IS: HeaderValue = HeaderValue::from_static("identity");
+
+const ACCEPT_ENCODING: HeaderValue = HeaderValue::from_static("accept-encoding");
 
 const BROTLI: &str = "br";
 
@@ -86,13 +89,15 @@ where
 {
     type Response = ServiceResponse;
     type Error = Error;
-    type Future = Either<S::Future, LocalBoxFuture<'static, Result<ServiceResponse, Error>>>;
+    type Future = Either<Map<S::Future, fn(Answered) -> Answered>, LocalBoxFuture<'static, Answered>>;
 
     forward_ready!(direct);
 
     fn call(&self, mut request: ServiceRequest) -> Self::Future {
+        let named: fn(Answered) -> Answered =
+            if may_compress(&request) { name_encoding } else { std::convert::identity };
         let Some(negotiated) = negotiate(&mut request, &self.brotli_permits) else {
-            return Either::Left(self.direct.call(request));
+            return Either::Left(self.direct.call(request).map(named));
         };
         request.extensions_mut().insert(negotiated);
         let answer = self.compressed.call(request);
@@ -148,6 +153,23 @@ where
     }
 }
 
+type Answered = Result<ServiceResponse, Error>;
+
+/// Whether the answer to a request depends on what its client accepts, if it is large. HEAD has the headers of GET.
+fn may_compress(request: &ServiceRequest) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD | Method::POST)
+        && !request.path().ends_with("/events")
+}
+
+/// Adds to an answer that other clients get compressed that it depends on `Accept-Encoding`, as the middleware does for those.
+fn name_encoding(answer: Answered) -> Answered {
+    let mut answer = answer?;
+    if is_large_json(&answer) && !answer.headers().contains_key(header::CONTENT_ENCODING) {
+        answer.headers_mut().append(header::VARY, ACCEPT_ENCODING);
+    }
+    Ok(answer)
+}
+
 /// How the answer to a request may be compressed.
 struct Negotiated {
     /// What the client accepts.
@@ -160,8 +182,8 @@ struct Negotiated {
 /// finds in the header what was chosen.
 fn negotiate(request: &mut ServiceRequest, brotli_permits: &Arc<Semaphore>) -> Option<Negotiated> {
     if !request.headers().contains_key(header::ACCEPT_ENCODING)
-        || !matches!(*request.method(), Method::GET | Method::POST)
-        || request.path().ends_with("/events")
+        || *request.method() == Method::HEAD
+        || !may_compress(request)
     {
         return None;
     }

@@ -21,6 +21,7 @@ use super::preflight::options;
 use super::route::{Body, Offered, Route};
 use super::router::{RouteMatch, Router};
 use super::running_handler::RunningHandler;
+use super::vary::{asks_for_page, name_accept};
 use super::web_session::{OpenSession, check_csrf};
 use crate::pages::problem::problem_page;
 use crate::rate_limit::{Bucket, RateLimitStatus};
@@ -138,7 +139,9 @@ async fn dispatch_here(
     }
     write_session(app, headers, &state);
     std::mem::take(&mut state.readers).write_headers(headers);
-    let protocol = state.row.and_then(|row| router.routes().get(row)?.protocol);
+    let route = state.row.and_then(|row| router.routes().get(row));
+    name_accept(headers, arrived.path(), route, status);
+    let protocol = route.and_then(|route| route.protocol);
     for (name, value) in protocol.map(|protocol| protocol.always).unwrap_or_default() {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
     }
@@ -364,8 +367,9 @@ fn authenticate_head<'r>(
     let has_form = |first: &Route| first.offered == Offered::Page || first.origins == Origins::Own;
     state.shows_pages |= asks_for_page && first.is_some_and(has_form);
     let origins = if found.is_json { Some(Origins::Own) } else { first.map(|first| first.origins) };
-    state.readers = Readers::Own;
-    state.readers = check_origin(app, origins.unwrap_or(Origins::Own), request.headers())?;
+    let origins = origins.unwrap_or(Origins::Own);
+    state.readers = Readers::of_refusal(app, origins);
+    state.readers = check_origin(app, origins, request.headers())?;
     if *method == Method::OPTIONS {
         return Ok(Head { found, route: None, authenticated: Authenticated::default() });
     }
@@ -382,13 +386,6 @@ fn authenticate_head<'r>(
         return Ok(Head { found, route: None, authenticated });
     }
     Err(ApiError::method_not_allowed(&found.methods()))
-}
-
-/// Whether errors of a GET request are shown to a person: API clients get JSON, whatever they accept.
-fn asks_for_page(request: &HttpRequest) -> bool {
-    let is_api = ["/api/v1/", "/json/"].iter().any(|start| request.path().starts_with(start));
-    let accepted = request.headers().get(header::ACCEPT).and_then(|value| value.to_str().ok());
-    !is_api && accepted.is_some_and(|accepted| accepted.contains("text/html"))
 }
 
 /// The row of the requested method, which the body may change, and its caller.

@@ -59,6 +59,7 @@ mod stopping;
 pub mod tls;
 mod truncation;
 pub mod upload;
+mod vary;
 pub mod web_session;
 pub mod webhook_body;
 

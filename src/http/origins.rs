@@ -31,18 +31,35 @@ pub enum Readers {
     #[default]
     Any,
     Own,
-    One(HeaderValue),
+    /// The origin that asks, if it may: to another one, or to none, the answer is another one.
+    ByOrigin(Option<HeaderValue>),
 }
 
 impl Readers {
+    /// Those of the refusal of a route's request.
+    pub fn of_refusal(app: &App, origins: Origins) -> Self {
+        match origins {
+            Origins::Developers if app.is_development => Self::ByOrigin(None),
+            Origins::Any | Origins::Own | Origins::Developers => Self::Own,
+        }
+    }
+
+    /// Whether pages of other origins may read it.
+    pub fn has_others(&self) -> bool {
+        !matches!(self, Self::Own | Self::ByOrigin(None))
+    }
+
     /// Adds the CORS headers.
     pub fn write_headers(self, headers: &mut HeaderMap) {
         match self {
             Self::Any => headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, ANY_ORIGIN),
             Self::Own => return,
-            Self::One(origin) => {
+            Self::ByOrigin(origin) => {
                 headers.append(header::VARY, HeaderValue::from_static("Origin"));
-                headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin)
+                match origin {
+                    Some(origin) => headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin),
+                    None => return,
+                }
             }
         };
     }
@@ -70,7 +87,7 @@ fn check_local(hosts: &Hosts, headers: &HeaderMap) -> Result<Readers, ApiError> 
              (MILLSTREAM_EXTERNAL_URL) to the address that you use",
         ));
     }
-    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(Readers::Own) };
+    let Some(origin) = headers.get(header::ORIGIN) else { return Ok(Readers::ByOrigin(None)) };
     let text = origin.to_str().unwrap_or_default();
     let authority = text.split_once("://").map(|(_, authority)| authority);
     let is_same =
@@ -78,7 +95,7 @@ fn check_local(hosts: &Hosts, headers: &HeaderMap) -> Result<Readers, ApiError> 
     if !is_same && !authority.is_some_and(is_loopback) && !hosts.is_external_origin(text) {
         return Err(refusal("it was called by a web page of another machine"));
     }
-    Ok(Readers::One(origin.clone()))
+    Ok(Readers::ByOrigin(Some(origin.clone())))
 }
 
 fn refusal(why: &str) -> ApiError {

@@ -11,7 +11,7 @@ pub fn options(app: &App, found: &RouteMatch<'_>, readers: &Readers) -> HttpResp
     let methods = found.methods().join(", ");
     let mut response = HttpResponse::NoContent();
     response.insert_header((header::ALLOW, methods.clone()));
-    if !matches!(readers, Readers::Own) {
+    if readers.has_others() {
         // For pages of other origins, which send a preflight request.
         response.insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, methods));
         response.insert_header((header::ACCESS_CONTROL_ALLOW_HEADERS, "Authorization"));

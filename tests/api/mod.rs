@@ -26,3 +26,4 @@ mod topics;
 pub mod tus;
 pub mod uploads;
 mod users;
+mod vary;
