@@ -28,7 +28,13 @@ fn decoded(path: &str) -> Cow<'_, str> {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FaultKind {
     /// An error response; the call has no effect. Without a code, and then without a text, a page as from a proxy.
-    Error { status: u16, code: Option<String>, msg: Option<String> },
+    Error {
+        status: u16,
+        code: Option<String>,
+        msg: Option<String>,
+        /// In seconds; none for the wait of that code on a server, if it has one.
+        retry_after: Option<f64>,
+    },
     /// Status 429, RATE_LIMIT_HIT; the call has no effect.
     RateLimit { retry_after: f64 },
     /// The call has its effect at once, and its response comes later.

@@ -51,10 +51,15 @@ impl<'a> WatchedCall<'a> {
     /// The response of a fault, if the call must have no effect.
     pub fn intercept(&self) -> Option<HttpResponse> {
         match self.fault.as_ref()? {
-            FaultKind::Error { status, code, msg } => {
+            FaultKind::Error { status, code, msg, retry_after } => {
+                let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                let Some(code) = code.as_deref().and_then(Code::of_name) else {
+                    return Some(proxy_page(status, *retry_after));
+                };
                 let queue = self.record.parameters.pairs().find(|(name, _)| *name == "queue_id");
                 let queue = queue.map(|(_, id)| id.to_owned());
-                Some(error_response(*status, code.as_deref(), msg.as_deref().unwrap_or_default(), queue))
+                let error = ApiError::new(code, msg.clone().unwrap_or_default()).status(status);
+                Some(with_members(error, code, retry_after.or(code.usual_wait()), queue).into_response())
             }
             FaultKind::RateLimit { retry_after } => {
                 Some(ApiError::rate_limited(*retry_after).into_response())
@@ -170,28 +175,32 @@ fn with_truncation(mut response: HttpResponse, what: Truncation) -> HttpResponse
     response
 }
 
-/// An error of the API with the members that it has from a server, or without a code a page as a proxy answers with. `queue` is the
-/// event queue that the call is for.
-fn error_response(status: u16, code: Option<&str>, msg: &str, queue: Option<String>) -> HttpResponse {
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let code = code.and_then(Code::of_name);
-    match code {
-        Some(code) => {
-            let mut error = ApiError::new(code, msg.to_owned()).status(status);
-            if code == Code::BAD_EVENT_QUEUE_ID
-                && let Some(queue) = queue
-            {
-                error = error.with("queue_id", queue);
-            }
-            if status == StatusCode::SERVICE_UNAVAILABLE || code == Code::RATE_LIMIT_HIT {
-                error = error.with("retry-after", 1.0);
-            }
-            error.into_response()
-        }
-        None => HttpResponse::build(status)
-            .insert_header(ContentType::html())
-            .body(format!("<html><body><h1>{status}</h1></body></html>\n")),
+/// An error of the API with the members that it has from a server. `queue` is the event queue that the call is for.
+fn with_members(
+    mut error: ApiError,
+    code: Code,
+    retry_after: Option<f64>,
+    queue: Option<String>,
+) -> ApiError {
+    if code == Code::BAD_EVENT_QUEUE_ID
+        && let Some(queue) = queue
+    {
+        error = error.with("queue_id", queue);
     }
+    match retry_after {
+        Some(wait) => error.with("retry-after", wait),
+        None => error,
+    }
+}
+
+/// An error as a proxy answers with it.
+fn proxy_page(status: StatusCode, retry_after: Option<f64>) -> HttpResponse {
+    let mut response = HttpResponse::build(status);
+    if let Some(wait) = retry_after {
+        response.insert_header((header::RETRY_AFTER, wait.to_string()));
+    }
+    response.insert_header(ContentType::html());
+    response.body(format!("<html><body><h1>{status}</h1></body></html>\n"))
 }
 
 /// A response of the same length whose connection is closed after half of its body.

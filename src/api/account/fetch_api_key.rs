@@ -5,6 +5,7 @@ use super::address::check_address;
 use super::attempt::Attempt;
 use super::new_login::note_login;
 use crate::api::users::create::check_new_account;
+use crate::http::error::domain::LDAP_RETRY_SECS;
 use crate::http::{
     Address, ApiError, App, ClientName, Code, Fields, FromFields, HandlerResult, Params, Realm, reply,
 };
@@ -228,5 +229,5 @@ pub fn unavailable(failure: LdapFailure) -> ApiError {
         }
     }
     let msg = "The LDAP directory cannot be reached at the moment; try again later";
-    ApiError::retry_later(Code::LDAP_UNAVAILABLE, msg, 5.0)
+    ApiError::retry_later(Code::LDAP_UNAVAILABLE, msg, LDAP_RETRY_SECS)
 }

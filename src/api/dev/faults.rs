@@ -84,12 +84,9 @@ fn optional_whole(fields: &Fields, name: &str, range: RangeInclusive<u32>) -> Re
 
 fn read_kind(fields: &Fields) -> Result<FaultKind, ApiError> {
     let kind = fields.required_str("kind")?;
-    let retry_after = || optional_seconds(fields, "retry_after", SECS_MAX);
     Ok(match kind {
         "error" => read_error(fields)?,
-        "rate_limit" => {
-            FaultKind::RateLimit { retry_after: retry_after()?.map_or(1.0, |wait| wait.as_secs_f64()) }
-        }
+        "rate_limit" => FaultKind::RateLimit { retry_after: retry_after(fields)?.unwrap_or(1.0) },
         "delay" => {
             let delay_ms = optional_whole(fields, "delay_ms", 0..=DELAY_MS_MAX)?;
             FaultKind::Delay {
@@ -101,6 +98,10 @@ fn read_kind(fields: &Fields) -> Result<FaultKind, ApiError> {
         "truncate" => FaultKind::Truncate,
         _ => return Err(unfit("kind", &format!("one of {}", KINDS.join(", ")))),
     })
+}
+
+fn retry_after(fields: &Fields) -> Result<Option<f64>, ApiError> {
+    Ok(optional_seconds(fields, "retry_after", SECS_MAX)?.map(|wait| wait.as_secs_f64()))
 }
 
 fn read_error(fields: &Fields) -> Result<FaultKind, ApiError> {
@@ -119,7 +120,13 @@ fn read_error(fields: &Fields) -> Result<FaultKind, ApiError> {
         ));
     }
     let msg = code.is_some().then(|| msg.unwrap_or_else(|| "This error was asked for".to_owned()));
-    Ok(FaultKind::Error { status, code, msg })
+    let retry_after = retry_after(fields)?;
+    if retry_after.is_some() && !matches!(status, 429 | 503) {
+        return Err(ApiError::bad_request(format!(
+            "'retry_after' is for errors with status 429 or 503, and not for {status}"
+        )));
+    }
+    Ok(FaultKind::Error { status, code, msg, retry_after })
 }
 
 /// Refuses what was meant to add a fault: a POST with a parameter `method`, as clients send other methods, is another call.

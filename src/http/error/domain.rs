@@ -1,7 +1,7 @@
 //! Maps the errors of the actors and rules to codes, statuses and extra fields. Errors that are not listed are
 //! BAD_REQUEST with their own text.
 
-use super::{ApiError, Code};
+use super::{ApiError, Code, STORAGE_RETRY_SECS};
 use crate::background::WorkError;
 use crate::fair_queue::TooManyWaiting;
 use crate::rate_limit::RateLimited;
@@ -26,6 +26,28 @@ const MAIL_RETRY_SECS: f64 = 60.0;
 
 /// `Retry-After` while the search index is made, in seconds.
 const SEARCH_RETRY_SECS: f64 = 5.0;
+
+/// `Retry-After` while the directory of accounts does not answer, in seconds.
+pub const LDAP_RETRY_SECS: f64 = 5.0;
+
+/// The waits that answers with some codes mostly name.
+const USUAL_WAITS: [(Code, f64); 8] = [
+    (Code::RATE_LIMIT_HIT, RETRY_SECS),
+    (Code::SERVER_OVERLOADED, RETRY_SECS),
+    (Code::SERVER_STOPPING, RETRY_SECS),
+    (Code::STORAGE_FULL, STORAGE_RETRY_SECS),
+    (Code::STORAGE_UNAVAILABLE, STORAGE_RETRY_SECS),
+    (Code::FILES_UNAVAILABLE, STORAGE_RETRY_SECS),
+    (Code::SEARCH_NOT_READY, SEARCH_RETRY_SECS),
+    (Code::LDAP_UNAVAILABLE, LDAP_RETRY_SECS),
+];
+
+impl Code {
+    /// The wait that answers with this code mostly name (`Retry-After`), in seconds; none for those that name none.
+    pub fn usual_wait(self) -> Option<f64> {
+        USUAL_WAITS.iter().find(|(code, _)| *code == self).map(|(_, secs)| *secs)
+    }
+}
 
 impl From<BudgetFull> for ApiError {
     fn from(full: BudgetFull) -> Self {
@@ -355,6 +377,13 @@ mod tests {
     }
 
     #[test]
+    fn every_code_of_status_503_has_a_wait() {
+        for code in Code::ALL.iter().filter(|code| code.status() == StatusCode::SERVICE_UNAVAILABLE) {
+            assert!(code.usual_wait().is_some(), "{}", code.name());
+        }
+    }
+
+    #[test]
     fn temporary_errors_have_retry_after() {
         let paused = [Pause::LowSpace, Pause::DiskFull, Pause::JournalFailed, Pause::TreesFailed];
         let errors = paused.map(DomainError::Paused).into_iter().chain([
@@ -367,7 +396,8 @@ mod tests {
             assert!(code.starts_with("SERVER_") || code.starts_with("STORAGE_"), "{error}");
             let response = error.into_response();
             assert_eq!(response.status(), 503);
-            assert!(response.headers().contains_key("Retry-After"), "{code}");
+            let usual = Code::of_name(code).and_then(Code::usual_wait).unwrap();
+            assert_eq!(response.headers().get("Retry-After").unwrap(), &format!("{usual:.1}"), "{code}");
         }
     }
 

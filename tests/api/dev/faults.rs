@@ -67,13 +67,19 @@ async fn errors_have_the_members_of_those_of_a_server() {
     add(&t, &[("path", &"*/events"), ("kind", &"error"), ("code", &"BAD_EVENT_QUEUE_ID")]).await;
     let poll = hamlet.get("/events", &[("queue_id", &"abc"), ("last_event_id", &-1)]).await;
     assert_eq!((poll.status, &poll.body["queue_id"]), (400, &json!("abc")), "{poll:?}");
-    for (code, status) in [("SERVER_OVERLOADED", 503), ("BAD_REQUEST", 503), ("RATE_LIMIT_HIT", 429)] {
+    for (code, status, wait) in [
+        ("SERVER_OVERLOADED", 503, Some("1.0")),
+        ("STORAGE_FULL", 503, Some("10.0")),
+        ("RATE_LIMIT_HIT", 429, Some("1.0")),
+        ("BAD_REQUEST", 503, None),
+    ] {
         let fault: Params<'_> =
             &[("path", &"*/users"), ("kind", &"error"), ("code", &code), ("status", &status)];
         add(&t, fault).await;
         let refused = hamlet.get("/users", &[]).await;
-        assert_eq!((refused.status, refused.header("Retry-After")), (status, "1.0"), "{code}");
-        assert_eq!(refused.body["retry-after"], 1.0, "{code}");
+        let header = refused.headers.get("Retry-After").map(|value| value.to_str().unwrap());
+        assert_eq!((refused.status, header), (status, wait), "{code}");
+        assert_eq!(refused.body.get("retry-after").map(ToString::to_string).as_deref(), wait, "{code}");
     }
     add(&t, &[("path", &"*/users"), ("kind", &"error"), ("status", &503)]).await;
     let of_proxy = hamlet.get("/users", &[]).await;
@@ -82,6 +88,37 @@ async fn errors_have_the_members_of_those_of_a_server() {
     add(&t, &[("path", &"*/users"), ("kind", &"error"), ("code", &"CSRF_FAILED")]).await;
     add(&t, &[("path", &"*/users"), ("kind", &"error")]).await;
     assert_eq!((hamlet.get("/users", &[]).await.status, hamlet.get("/users", &[]).await.status), (403, 500));
+}
+
+#[tokio::test]
+async fn errors_name_the_wait_that_was_asked_for() {
+    let t = TestServer::builder().development().start().await;
+    let hamlet = t.user("hamlet");
+    for (code, status) in [("SERVER_OVERLOADED", 503), ("BAD_REQUEST", 503), ("RATE_LIMIT_HIT", 429)] {
+        let fault: Params<'_> = &[
+            ("path", &"*/users"),
+            ("kind", &"error"),
+            ("code", &code),
+            ("status", &status),
+            ("retry_after", &2.5),
+        ];
+        add(&t, fault).await;
+        let listed = t.anonymous().get("/dev/faults", &[]).ok().await;
+        assert_eq!(listed["faults"][0]["retry_after"], 2.5, "{listed}");
+        let refused = hamlet.get("/users", &[]).await;
+        assert_eq!((refused.status, refused.header("Retry-After")), (status, "2.5"), "{code}");
+        assert_eq!(refused.body["retry-after"], 2.5, "{code}");
+    }
+    for status in [429, 503] {
+        let proxy: Params<'_> =
+            &[("path", &"*/users"), ("kind", &"error"), ("status", &status), ("retry_after", &30)];
+        add(&t, proxy).await;
+        let of_proxy = hamlet.get("/users", &[]).await;
+        assert_eq!((of_proxy.status, of_proxy.header("Retry-After")), (status, "30"));
+    }
+    let other: Params<'_> = &[("path", &"*/users"), ("kind", &"error"), ("retry_after", &1)];
+    let refused = t.anonymous().post("/dev/faults", other);
+    refused.bad("'retry_after' is for errors with status 429 or 503, and not for 500").await;
 }
 
 #[tokio::test]
