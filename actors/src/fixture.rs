@@ -4,15 +4,16 @@ use crate::NewUser;
 use crate::bootstrap::{NewRealm, realm_facts};
 use crate::budget::ByteBudget;
 use crate::clock::{ManualClock, SystemClock};
-use crate::draft::{ChannelDraft, Draft};
+use crate::draft::{ChannelDraft, Destination, Draft};
 use crate::handle::RealmHandle;
 use crate::login::Credentials;
 use crate::options::Options;
 use crate::realm::new_user;
+use crate::server::Server;
 use crate::shared::{QueueLimits, RealmShared};
 use model::{
-    Channel, ChannelFact, ChannelId, EventNumber, Fact, Frame, GroupFact, MessageId, RealmId, Role, Sequence,
-    Subscription, SubscriptionFact, Timestamp, UserFact, UserId,
+    Channel, ChannelFact, ChannelId, Directory, EventNumber, Fact, Frame, GroupFact, MessageFact, MessageId,
+    Place, RealmId, Role, Sequence, Subscription, SubscriptionFact, Timestamp, UserFact, UserId,
 };
 use parking_lot::RwLock;
 use rules::markdown::Rendered;
@@ -37,7 +38,7 @@ pub fn view() -> View {
     let new = NewRealm { subdomain: String::new(), name: "Test".into(), email_domain: "test.example".into() };
     let frame = Frame { at: START, first_event: EventNumber(1), facts: realm_facts(RealmId(1), &new, START) };
     let (mut view, _) = View::create(Sequence(1), &frame).unwrap();
-    let facts = people().chain(channels(&view)).collect();
+    let facts = people().chain(channels(&view.directory)).collect();
     let first_event = view.progress.last_event.next();
     view.apply(Sequence(2), &Frame { at: START, first_event, facts }).unwrap();
     view
@@ -59,8 +60,31 @@ fn people() -> impl Iterator<Item = Fact> {
     })
 }
 
-fn channels(view: &View) -> impl Iterator<Item = Fact> {
-    let permissions = default_channel_permissions(&view.directory, None);
+/// The same organization on a server.
+pub async fn on_server(server: &Server) -> RealmHandle {
+    let new = NewRealm { subdomain: String::new(), name: "Test".into(), email_domain: "test.example".into() };
+    let more = |directory: &Directory| [people().chain(channels(directory)).collect()];
+    server.create_realm(new, more).await.unwrap()
+}
+
+/// A message to a channel.
+pub fn sent(view: &View, channel: ChannelId, id: u32) -> Fact {
+    let recipient = view.directory.channel(channel).unwrap().recipient;
+    let draft = draft(view, IAGO, channel, "lunch", "hi").draft;
+    let place = Place::Channel { channel, topic: "lunch".into() };
+    let destination = Destination { recipient, place, topic_links: Vec::new() };
+    let message = draft.into_message(MessageId(id), START, destination, Default::default());
+    Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None })
+}
+
+/// Applies facts as the next frame.
+pub fn apply(view: &mut View, facts: Vec<Fact>) {
+    let first_event = view.progress.last_event.next();
+    view.apply(view.progress.sequence.next(), &Frame { at: START, first_event, facts }).unwrap();
+}
+
+fn channels(directory: &Directory) -> impl Iterator<Item = Fact> + use<> {
+    let permissions = default_channel_permissions(directory, None);
     let channels = [(VERONA, "Verona", false, vec![IAGO, HAMLET]), (CORE, "core team", true, vec![IAGO])];
     channels.into_iter().flat_map(move |(id, name, is_private, users)| {
         let recipient = model::RecipientId(id.0);

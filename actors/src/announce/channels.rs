@@ -30,6 +30,7 @@ pub(super) fn announce(fact: &ChannelFact, out: &mut Announcements<'_>) {
             let body = EventBody::DefaultChannelGroups(Arc::new(Listed::clone(groups)));
             out.add(body, Audience::NonGuests);
         }
+        ChannelFact::ReadingPending { .. } => {}
     }
 }
 

@@ -192,8 +192,10 @@ impl SerializedChange for ArchiveChannel {
         if changes.context.directory.realm().default_channels.contains(&before.id) {
             changes.others.push(default_channels(&changes.context.directory, before.id, false));
         }
-        // Archived channels are not shown, so their messages are marked as read: those of most users in later frames
-        // (`ReadArchived`).
+        // Archived channels are not shown, so their messages are marked as read: in later frames (`ReadArchived`), after a restart,
+        // too.
+        let reading = ChannelFact::ReadingPending { channel: before.id, is_pending: true };
+        changes.others.push(Fact::Channel(reading));
         let mut readers: Vec<UserId> =
             changes.context.directory.subscriber_ids(before.id).take(SUBSCRIBERS_MAX).collect();
         readers.push(by);
@@ -215,8 +217,13 @@ impl SerializedCommand for ReadArchived {
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(bool, Vec<Fact>), DomainError> {
         let is_archived = context.directory.channel(self.channel).is_some_and(|channel| channel.is_archived);
         let view = context.realm.view.read();
-        if !is_archived {
+        // Otherwise another one has done it, and what is unread now was marked so since.
+        if !view.pending_reads.contains(&self.channel) {
             return Ok((false, Vec::new()));
+        }
+        let done = ChannelFact::ReadingPending { channel: self.channel, is_pending: false };
+        if !is_archived {
+            return Ok((false, vec![Fact::Channel(done)]));
         }
         let (mut facts, mut room) = (Vec::new(), FLAG_RANGES_MAX);
         for (user, _) in &context.directory.subscriptions_of(self.channel) {
@@ -231,6 +238,7 @@ impl SerializedCommand for ReadArchived {
                 return Ok((true, facts));
             }
         }
+        facts.push(Fact::Channel(done));
         Ok((false, facts))
     }
 }
@@ -253,3 +261,6 @@ impl SerializedChange for SetDefaultChannel {
         Ok(vec![default_channels(directory, id, self.is_default)])
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,9 @@
 //! The background sweep through an organization: it deletes messages whose retention period is over and files
-//! that no message names, and marks channels as inactive. It has no state: the next sweep finds what this one did not reach, after a restart too.
+//! that no message names, marks channels as inactive, and messages of archived ones as read. It has no state: the next sweep finds what this one did not reach, after a restart too.
 
 use super::actor::RealmActor;
 use super::attachments::ExpireAttachments;
+use super::channels::ReadArchived;
 use super::commands::{OpenChannel, OpenDirect};
 use super::serialized::Serialized;
 use crate::account::{Charged, ask, mailbox};
@@ -46,6 +47,7 @@ impl RealmActor {
 }
 
 async fn sweep(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(), DomainError> {
+    read_archived(realm, actor).await?;
     sweep_messages(realm, actor).await?;
     let before = |secs: u64| Timestamp(realm.clock.now().0.saturating_sub(secs.saturating_mul(1000)));
     let command = ExpireAttachments {
@@ -56,6 +58,16 @@ async fn sweep(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(),
         if ask(actor, |answer| Serialized { command, answer }).await? {
             break;
         }
+    }
+    Ok(())
+}
+
+/// Marks the messages of archived channels as read, where the server was stopped before it had.
+async fn read_archived(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(), DomainError> {
+    let pending: Vec<ChannelId> = realm.view.read().pending_reads.iter().copied().collect();
+    for channel in pending {
+        let command = || ReadArchived { channel };
+        while ask(actor, |answer| Serialized { command: command(), answer }).await? {}
     }
     Ok(())
 }

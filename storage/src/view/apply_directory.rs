@@ -82,6 +82,9 @@ impl View {
             ChannelFact::DefaultGroupsChanged(groups) => {
                 self.put::<records::DefaultChannelGroups>(rows, (), Listed::clone(groups))
             }
+            ChannelFact::ReadingPending { channel, is_pending } => {
+                self.put_or_remove::<records::PendingReads>(rows, *channel, is_pending.then_some(()))
+            }
         }
     }
 

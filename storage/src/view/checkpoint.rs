@@ -43,6 +43,7 @@ impl View {
             // In rows.
             directory: _,
             queues: _,
+            pending_reads: _,
             jobs: _,
             claims: _,
             audit_log: _,

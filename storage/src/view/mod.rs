@@ -74,11 +74,11 @@ pub use versions::RecentVersions;
 
 use arrivals::Arrivals;
 use chunk::OpenChunk;
-use model::{Directory, EventNumber, MessageId, QueueId, QueueRecord, RealmId, Sequence};
+use model::{ChannelId, Directory, EventNumber, MessageId, QueueId, QueueRecord, RealmId, Sequence};
 use move_index::Moves;
 use roaring::RoaringBitmap;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Which frames the rows of an organization reflect.
@@ -104,6 +104,8 @@ pub struct View {
     /// Records of the newest messages, and of all that are not in the trees yet, without moves applied: see
     /// [`View::compose`].
     pub recent: RecentMessages,
+    /// Archived channels whose messages are not all marked as read yet.
+    pub pending_reads: BTreeSet<ChannelId>,
     /// Pending and failed jobs.
     pub jobs: Jobs,
     /// Which messages name which uploaded files.

@@ -156,6 +156,7 @@ fn check_same(live: &View, loaded: &View) -> Result<(), TestCaseError> {
     prop_assert_eq!(&loaded.directory, &live.directory);
     prop_assert_eq!(&loaded.messages, &live.messages);
     prop_assert_eq!(&loaded.queues, &live.queues);
+    prop_assert_eq!(&loaded.pending_reads, &live.pending_reads);
     prop_assert_eq!(&loaded.jobs, &live.jobs);
     prop_assert_eq!(&loaded.claims, &live.claims);
     prop_assert_eq!(loaded.progress, live.progress);

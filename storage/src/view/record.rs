@@ -8,6 +8,7 @@ use super::packed::plain;
 use crate::codec;
 use crate::error::StoreError;
 use serde::de::DeserializeOwned;
+use std::fmt::Display;
 
 /// Loads a decoded row into memory.
 type LoadRecord<K, V> = fn(&mut View, K, V);
@@ -127,4 +128,9 @@ fn check_row<R: Record>(known: &References, key: &[u8], value: &[u8]) -> Result<
         error => error.to_string(),
     })?;
     (R::CHECK)(known, &key, &value)
+}
+
+/// Checks the id in a record against that of its key.
+pub fn same<T: PartialEq + Display>(key: T, found: T) -> Result<(), String> {
+    if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
 }

@@ -1,20 +1,18 @@
-//! Every table of the one tree `state`: a new stored record is one more entry here.
-//!
-//! An entry has the table's byte in keys, the name of a row, its key and value, how it is loaded, whether checkpoints store
-//! it as sets of messages and not as rows, and how it is checked against other rows. Tables are loaded in this order. All of them can be rebuilt from the journal (`millstream check`
+//! Every table of the one tree `state`: a new stored record is one more entry here. An entry has the table's byte in keys, the name of
+//! a row, its key and value, how it is loaded, whether checkpoints store it as sets of messages and not as rows, and how it is
+//! checked against other rows. Tables are loaded in this order. All of them can be rebuilt from the journal (`millstream check`
 //! compares the two).
 
 use super::chunk::{Chunk, ascend};
 use super::key::{self, Block, Day, Number, Position};
 pub use super::message_change_rows::{EditedRow, ReactionRow, reaction_key};
-use super::record::{Record, Removable, Table};
+use super::record::{Record, Removable, Table, same};
 use super::{FlagBlock, MessageIndexRow, MoveRecord};
 use model::push::PushFact;
 use model::{
     AttachmentId, ChannelId, DraftId, EventNumber, Flag, FolderId, GroupId, InvitationId, JobId, MessageId,
     QueueId, RecipientId, SavedSnippetId, ScheduledMessageId, Sequence, TopicKey, UserId, WebSessionKey,
 };
-use std::fmt::Display;
 use std::sync::Arc;
 
 macro_rules! records {
@@ -402,6 +400,13 @@ records! {
         load: Some(|view, (user, id), snippet| view.directory.put_saved_snippet(user, id, Some(snippet))),
         remove: |view, (user, id)| view.directory.put_saved_snippet(*user, *id, None),
     }
+    /// Archived channels whose messages are not all marked as read yet.
+    PendingReads = 62 {
+        name: "archived channel to be marked as read",
+        row: ChannelId => (),
+        load: Some(|view, channel, ()| _ = view.pending_reads.insert(channel)),
+        remove: |view, channel| _ = view.pending_reads.remove(channel),
+    }
     /// Unsent messages of users.
     Drafts = 44 {
         name: "draft",
@@ -489,10 +494,6 @@ pub fn table_with(key: &[u8]) -> Option<&'static Table> {
 /// Whether a key is that of a chunk of messages.
 pub fn is_chunk(key: &[u8]) -> bool {
     table_with(key).is_some_and(|table| table.is_chunk)
-}
-
-fn same<T: PartialEq + Display>(key: T, found: T) -> Result<(), String> {
-    if found == key { Ok(()) } else { Err(format!("holds the record with id {found}")) }
 }
 
 #[cfg(test)]

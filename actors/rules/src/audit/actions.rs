@@ -290,7 +290,7 @@ fn of_channels(decided: &Decided<'_>, fact: &ChannelFact, found: &mut Vec<AuditA
             };
             found.extend(listed(&rows(before.default_groups()), &rows(is), Subject::DefaultChannelGroup));
         }
-        ChannelFact::ActivityChanged { .. } => {}
+        ChannelFact::ActivityChanged { .. } | ChannelFact::ReadingPending { .. } => {}
     }
 }
 

@@ -24,6 +24,9 @@ pub enum ChannelFact {
     FoldersReordered(Vec<FolderId>),
     /// The groups of default channels are now these.
     DefaultGroupsChanged(Box<Listed<DefaultChannelGroup>>),
+    /// The messages of a channel that was archived are to be marked as read in the frames that follow, or all are. What users mark
+    /// as unread afterwards stays unread.
+    ReadingPending { channel: ChannelId, is_pending: bool },
 }
 
 impl ChannelFact {
@@ -38,6 +41,7 @@ impl ChannelFact {
             | Self::FolderChanged(_)
             | Self::FoldersReordered(_)
             | Self::DefaultGroupsChanged(_) => 1,
+            Self::ReadingPending { .. } => 0,
         }
     }
 }

@@ -105,7 +105,11 @@ impl Fact {
                 | UserFact::BotConfigured { .. }
                 | UserFact::BotIntegrationSet { .. },
             )
-            | Self::Channel(ChannelFact::FoldersReordered(_) | ChannelFact::DefaultGroupsChanged(_))
+            | Self::Channel(
+                ChannelFact::FoldersReordered(_)
+                | ChannelFact::DefaultGroupsChanged(_)
+                | ChannelFact::ReadingPending { .. },
+            )
             | Self::Personal(_)
             | Self::Queue(_)
             | Self::Job(_)

@@ -46,6 +46,15 @@ pub(super) struct Plain {
 pub(super) const TOPICS: [&str; 6] = ["tea", "Tea", "TEA", "", "Ärger", "ärger"];
 
 impl Plain {
+    pub fn at(&self, bits: u8) -> Timestamp {
+        Timestamp(20_000 + u64::from(bits))
+    }
+
+    /// An archived channel is to be marked as read, or was.
+    pub fn reading(&self, number: u8, is_pending: bool) -> Fact {
+        Fact::Channel(ChannelFact::ReadingPending { channel: ChannelId(self.channel(number)), is_pending })
+    }
+
     pub fn user(&self, number: u8) -> u32 {
         1 + u32::from(number) % self.users
     }

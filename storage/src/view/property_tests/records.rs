@@ -21,7 +21,7 @@ use model::{
 use std::collections::BTreeSet;
 
 /// The number of kinds of such facts.
-pub(super) const KINDS: u8 = 51;
+pub(super) const KINDS: u8 = 52;
 
 /// At most this many different folders, invitations and list entries are used.
 const NAMED_MAX: u32 = 4;
@@ -86,6 +86,7 @@ impl Plain {
             47 => Some(self.export(number, bits)),
             48 => Some(Fact::Audit(Box::new(self.entry(number, bits)))),
             49 => Some(Fact::User(UserFact::DataErased { user: self.person(number) })),
+            50 => Some(self.reading(number, is_set)),
             _ => Some(Fact::PreImages(vec![Fact::Realm(RealmFact::Changed(Box::new(realm())))])),
         }
     }
@@ -135,10 +136,6 @@ impl Plain {
 
     fn people(&self, bits: u8) -> Vec<UserId> {
         self.users_of(bits).into_iter().map(UserId).collect()
-    }
-
-    fn at(&self, bits: u8) -> Timestamp {
-        Timestamp(20_000 + u64::from(bits))
     }
 
     /// Deactivates or reactivates an account, perhaps repeatedly.
