@@ -2,6 +2,7 @@
 //! their decisions take effect.
 
 mod commit;
+mod hold;
 mod pending;
 mod sequencer;
 mod serial;
@@ -11,6 +12,7 @@ mod write_budget;
 
 pub(crate) use commit::COMMITTER;
 pub use commit::Committer;
+pub(crate) use hold::Hold;
 pub use pending::CommitCallback;
 pub use sequencer::Sequencer;
 pub use serial::{BasedOn, SerialQueue};

@@ -272,6 +272,7 @@ impl Refusal {
             | DomainError::LinkUsed
             | DomainError::WrongPassword
             | DomainError::NotSeeded
+            | DomainError::Partly { .. }
             | DomainError::SearchNotReady
             | DomainError::SearchTooBroad
             | DomainError::InvalidApiKey => {
