@@ -26,6 +26,7 @@ pub(crate) fn register() {
     }
     // Until the first verification nothing is known to be damaged.
     gauge!("millstream_journal_damaged_segments").increment(0.0);
+    counter!("millstream_messages_read_total").increment(0);
     counter!("millstream_queues_overflowed_total").increment(0);
     counter!("millstream_write_budget_refusals_total").increment(0);
 }

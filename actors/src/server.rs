@@ -50,6 +50,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use storage::checkpoint::Started;
 use storage::disk;
 use storage::log::{FrameBytes, RealmLog};
+use storage::view::ReadCache;
 use storage::{Checkpoints, DataFolder, Projection, ProjectionSender, StoreError, Trees, View};
 use tokio::sync::Semaphore;
 
@@ -76,6 +77,7 @@ pub struct Server {
     pub(crate) placement: Placement,
     realms: RwLock<Realms>,
     addresses: Arc<AddressIndex>,
+    read_cache: ReadCache,
     creating: tokio::sync::Mutex<()>,
     /// Permits to read the log back for returning queues.
     resume_permits: Arc<Semaphore>,
@@ -154,6 +156,7 @@ impl Server {
             shards,
             realms: RwLock::default(),
             addresses: Arc::default(),
+            read_cache: ReadCache::default(),
             creating: tokio::sync::Mutex::default(),
             resume_permits: Arc::new(Semaphore::new(crate::resume::PASSES_MAX)),
             search: SearchThread::start()?,
@@ -240,8 +243,9 @@ impl Server {
     }
 
     /// Starts an organization's actors on their shard.
-    async fn start_realm(&self, view: View, epoch: u64) -> Result<RealmHandle, DomainError> {
+    async fn start_realm(&self, mut view: View, epoch: u64) -> Result<RealmHandle, DomainError> {
         let id = view.realm();
+        view.recent.keep_read_in(&self.read_cache);
         let sequencer = Sequencer::after(&view);
         let indexes = self.folder.search();
         let index = self.options.search_write_after.map(|after| (&*indexes, after));

@@ -93,6 +93,10 @@ pub const METRICS: &[(&str, &str)] = &[
     ),
     ("millstream_memory_reserved_bytes", "Bytes reserved for clients, by purpose."),
     ("millstream_memory_total_max_bytes", "The budget of bytes that may be reserved for clients."),
+    (
+        "millstream_messages_read_total",
+        "Messages that were read from the trees for a response, because they were not in memory.",
+    ),
     ("millstream_missed_mails_total", "Missed-message e-mails by outcome."),
     ("millstream_outbox_total", "Deliveries (mail, webhook, push) by kind and outcome."),
     ("millstream_queues", "Event queues, by organization."),

@@ -17,6 +17,7 @@ mod outbox;
 mod outbox_commands;
 mod owners;
 mod pictures;
+mod read_cache;
 mod relocation;
 mod replay;
 mod rounds;

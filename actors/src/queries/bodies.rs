@@ -29,13 +29,18 @@ pub struct MessageSnapshot {
     stored: Vec<MessageId>,
     /// Changes of stored messages since they were sent.
     changes: HashMap<MessageId, Changes>,
+    /// How often a body had been changed or removed.
+    bodies_changed: u64,
 }
 
 impl MessageSnapshot {
     /// Takes a snapshot of some messages (ascending). Call it under the lock under which it was decided that `asker` (none:
     /// without an account) may read them.
     pub fn take(view: &View, asker: Option<&User>, ids: &[MessageId]) -> Self {
-        let (in_memory, relocations) = (view.recent.among(ids), view.relocations(ids));
+        let (mut in_memory, relocations) = (view.recent.among(ids), view.relocations(ids));
+        for (id, message) in ids.iter().zip(&mut in_memory).filter(|(_, message)| message.is_none()) {
+            *message = view.recent.read_lately(*id);
+        }
         let conversation_of = |index: usize| {
             let message =
                 in_memory[index].as_ref().filter(|message| !relocations.contains_key(&message.id))?;
@@ -47,7 +52,8 @@ impl MessageSnapshot {
         let changes = stored.iter().map(|id| (*id, view.changes_of(*id)));
         let changes = changes.filter(|(_, changes)| !changes.is_none()).collect();
         let flags = flags.unwrap_or_else(|| vec![Flags::NONE; ids.len()]);
-        Self { ids: ids.to_vec(), flags, in_memory, relocations, stored, changes }
+        let bodies_changed = view.recent.changes();
+        Self { ids: ids.to_vec(), flags, in_memory, relocations, stored, changes, bodies_changed }
     }
 
     /// The approximate size of the messages in bytes: of those in memory, and as much as parts of widgets may have for those in
@@ -63,25 +69,49 @@ impl MessageSnapshot {
         self.stored.is_empty()
     }
 
-    /// Reads the bodies, without messages that were deleted meanwhile.
+    /// Reads the bodies, without messages that were deleted meanwhile, and keeps them for the next reader.
     ///
     /// # Errors
     /// `Storage`.
     pub fn read(self, realm: &RealmHandle) -> Result<Vec<FetchedMessage>, DomainError> {
-        self.read_from(&realm.shared)
+        let (read, complete) = self.read_stored(&realm.shared)?;
+        if !read.is_empty() {
+            metrics::counter!("millstream_messages_read_total").increment(read.len() as u64);
+            realm.read(|view| view.recent.keep_read(&read[..complete], self.bodies_changed));
+        }
+        Ok(self.with_bodies(read))
     }
 
-    /// Reads the bodies as [`Self::read`] does, for callers inside this package.
-    pub(crate) fn read_from(mut self, realm: &RealmShared) -> Result<Vec<FetchedMessage>, DomainError> {
+    /// Reads the bodies as [`Self::read`] does, for callers that read each message once.
+    pub(crate) fn read_once(self, realm: &RealmShared) -> Result<Vec<FetchedMessage>, DomainError> {
+        let (read, _) = self.read_stored(realm)?;
+        Ok(self.with_bodies(read))
+    }
+
+    /// The stored messages with their changes, and how many of them have as much history as a message carries: the others have less,
+    /// because they share the answer with the history of those before.
+    fn read_stored(&self, realm: &RealmShared) -> Result<(Vec<Arc<Message>>, usize), DomainError> {
         let mut left = PAGE_HISTORY_BYTES_MAX;
+        let (mut messages, mut complete) = (Vec::with_capacity(self.stored.len()), 0);
         for mut message in realm.trees.messages_as_sent(realm.id, &self.stored)? {
             if let Some(changes) = self.changes.get(&message.id) {
                 let mut bound = HistoryBound::new(CARRIED_EDITS_MAX, left.min(CARRIED_EDITS_BYTES_MAX));
                 realm.trees.complete(realm.id, &mut message, *changes, &mut bound)?;
                 left = left.saturating_sub(message.edits.iter().map(EditEntry::bytes).sum());
             }
+            messages.push(Arc::new(message));
+            if left >= CARRIED_EDITS_BYTES_MAX {
+                complete = messages.len();
+            }
+        }
+        Ok((messages, complete))
+    }
+
+    /// All messages, with the stored ones that were read.
+    fn with_bodies(mut self, read: Vec<Arc<Message>>) -> Vec<FetchedMessage> {
+        for message in read {
             if let Ok(place) = self.ids.binary_search(&message.id) {
-                self.in_memory[place] = Some(Arc::new(message));
+                self.in_memory[place] = Some(message);
             }
         }
         let mut messages = Vec::with_capacity(self.ids.len());
@@ -93,7 +123,7 @@ impl MessageSnapshot {
             };
             messages.push(FetchedMessage { message, flags });
         }
-        Ok(messages)
+        messages
     }
 }
 

@@ -55,7 +55,7 @@ impl RealmHandle {
             (ids, claims, snapshot)
         });
         let Some(last) = ids.last().copied() else { return Ok(None) };
-        let messages = snapshot.read(self)?.into_iter().map(|fetched| fetched.message).collect();
+        let messages = snapshot.read_once(&self.shared)?.into_iter().map(|fetched| fetched.message).collect();
         Ok(Some(ExportPiece { messages, claims, last }))
     }
 

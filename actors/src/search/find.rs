@@ -144,7 +144,7 @@ fn read(realm: &RealmShared, ids: &[u32]) -> Result<Vec<FetchedMessage>, DomainE
         let ids = ids.iter().filter(|id| view.messages.all.contains(**id));
         MessageSnapshot::take(&view, None, &ids.copied().map(MessageId).collect::<Vec<_>>())
     };
-    snapshot.read_from(realm)
+    snapshot.read_once(realm)
 }
 
 fn searched(message: &Message) -> Searched<'_> {

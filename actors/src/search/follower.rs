@@ -344,7 +344,7 @@ impl Followed {
                     ids.iter().copied().filter(|id| view.messages.all.contains(id.0)).collect();
                 MessageSnapshot::take(&view, None, &here)
             };
-            let (messages, mut places) = (snapshot.read_from(&self.realm)?, Vec::new());
+            let (messages, mut places) = (snapshot.read_once(&self.realm)?, Vec::new());
             for fetched in &messages {
                 writer.add(fetched.message.id, &fetched.message.rendered, analyzer).map_err(failed)?;
                 if let Place::Channel { channel, topic } = &fetched.message.place {

@@ -8,7 +8,7 @@ mod checks;
 mod plain;
 mod records;
 
-use super::View;
+use super::{ReadCache, View};
 use crate::check::compare;
 use crate::fixture::*;
 use crate::log::MemoryLog;
@@ -176,6 +176,7 @@ fn run(
     plain: &mut Plain,
 ) -> Result<Run<MemoryLog>, TestCaseError> {
     let mut run = Run::new(memory_log());
+    let read_cache = ReadCache::default();
     run.frame(first_facts());
     (plain.users, plain.channels, plain.newest) = (3, 2, 4_090);
     for (channel, user) in [(1, 1), (1, 2), (2, 1)] {
@@ -184,17 +185,20 @@ fn run(
     for (steps, write) in frames {
         let facts: Vec<Fact> = steps.iter().flat_map(|step| plain.facts(step)).collect();
         run.frame(facts);
+        plain.check_read_lately(run.view())?;
         plain.jobs =
             run.view().jobs.after(JobId(0)).chain(run.view().jobs.failed()).map(|job| job.id).collect();
         match write % 16 {
             0 => {
                 run.write_all(trees);
                 let loaded = trees.load(REALM).map_err(|error| TestCaseError::fail(error.to_string()))?;
-                let loaded = loaded.ok_or_else(|| TestCaseError::fail("nothing is in the trees"))?;
+                let mut loaded = loaded.ok_or_else(|| TestCaseError::fail("nothing is in the trees"))?;
                 check_same(run.view(), &loaded)?;
                 plain.check(run.view(), trees)?;
                 plain.check(&loaded, trees)?;
                 plain.check_erased(trees)?;
+                loaded.recent.keep_read_in(&read_cache);
+                plain.keep_read(&loaded, trees)?;
                 run.view = Some(loaded);
                 run.trees = Some(trees.clone());
             }

@@ -1,12 +1,14 @@
-//! Bodies of messages in memory: the newest ones because they are read most, and all that are not in the trees yet.
+//! Bodies of messages in memory: the newest ones because they are read most, and all that are not in the trees yet. Beside them
+//! are older ones that were read lately.
 
+use super::read_cache::{ReadCache, ReadMessages};
 use model::{EditEntry, Flags, Message, MessageId, Sequence, UserId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Maximum bytes of stored message bodies in memory.
-pub const RECENT_BYTES_MAX: usize = 12 * 1024 * 1024;
+pub const RECENT_BYTES_MAX: usize = 6 * 1024 * 1024;
 
 /// Approximate memory of a message besides its texts.
 const MESSAGE_OVERHEAD_BYTES: usize = 320;
@@ -28,6 +30,10 @@ pub struct RecentMessages {
     stored: Arc<AtomicU64>,
     /// Whether no bodies are kept.
     is_off: bool,
+    /// Stored bodies that were read lately and are not among the messages: as they are now, like those.
+    read: Option<ReadMessages>,
+    /// How often a body was changed or removed.
+    changes: u64,
 }
 
 impl RecentMessages {
@@ -38,6 +44,11 @@ impl RecentMessages {
             self.messages.clear();
             self.order.clear();
         }
+    }
+
+    /// Keeps bodies that are read in `cache` from now on.
+    pub fn keep_read_in(&mut self, cache: &ReadCache) {
+        self.read = Some(cache.part());
     }
 
     /// The newest frame that is in the trees, to be set by the writer of the trees.
@@ -71,6 +82,23 @@ impl RecentMessages {
         found
     }
 
+    /// A stored body that was read lately.
+    pub fn read_lately(&self, id: MessageId) -> Option<Arc<Message>> {
+        self.read.as_ref()?.get(id)
+    }
+
+    /// How often a body was changed or removed, for [`Self::keep_read`].
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Keeps stored bodies that were read, complete with their changes, since [`Self::changes`] returned `changes`. If a body
+    /// has changed meanwhile, none is kept.
+    pub fn keep_read<'a>(&self, messages: impl IntoIterator<Item = &'a Arc<Message>>, changes: u64) {
+        let Some(read) = self.read.as_ref().filter(|_| changes == self.changes) else { return };
+        messages.into_iter().for_each(|message| read.insert(message));
+    }
+
     /// Adds a body that frame `sequence` wrote. The oldest stored ones are evicted; unstored ones stay.
     pub fn put(&mut self, sequence: Sequence, message: Arc<Message>) {
         if self.is_off {
@@ -88,7 +116,7 @@ impl RecentMessages {
             if sequence > self.stored_sequence() {
                 break;
             }
-            self.remove(oldest);
+            self.take(oldest);
         }
     }
 
@@ -103,12 +131,21 @@ impl RecentMessages {
     /// Adds a body from the trees that frame `sequence` is about to change, unless it is in memory.
     pub(super) fn warm(&mut self, sequence: Sequence, message: Arc<Message>) {
         if !self.messages.contains_key(&message.id) {
+            self.remove(message.id);
             self.put(sequence, message);
         }
     }
 
-    /// Removes a body and returns it.
+    /// Removes a body, and returns it if it was among the newest.
     pub fn remove(&mut self, id: MessageId) -> Option<Arc<Message>> {
+        self.changes += 1;
+        if let Some(read) = &self.read {
+            read.remove(id);
+        }
+        self.take(id)
+    }
+
+    fn take(&mut self, id: MessageId) -> Option<Arc<Message>> {
         let (sequence, message) = self.messages.remove(&id)?;
         self.order.remove(&(sequence, id));
         self.bytes -= message_bytes(&message);

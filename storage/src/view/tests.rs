@@ -1,6 +1,8 @@
 //! Frames applied in memory, written as rows and loaded again. See also `property_tests`.
 
+use super::ReadCache;
 use super::View;
+use super::read_cache::READ_BYTES_MAX;
 use super::recent::RECENT_BYTES_MAX;
 use super::{JOBS_FAILED_MAX, JOBS_WAITING_MAX};
 use crate::fixture::*;
@@ -275,6 +277,47 @@ fn changed_message_is_recent_and_others_are_evicted() {
     assert!(recent.len() <= 4, "{}", recent.len());
     recent.remove(MessageId(1));
     assert!(recent.get(MessageId(1)).is_none());
+}
+
+#[test]
+fn read_bodies_are_kept_until_they_change() {
+    let cache = ReadCache::default();
+    let view_of = |stored: &[u32]| {
+        let mut recent = super::RecentMessages::default();
+        recent.keep_read_in(&cache);
+        let read: Vec<Arc<model::Message>> =
+            stored.iter().map(|id| Arc::new(channel_message(*id, 1, 1, "tea"))).collect();
+        recent.keep_read(&read, recent.changes());
+        recent
+    };
+    let mut recent = view_of(&[1, 2, 3, 4]);
+    let kept = |recent: &super::RecentMessages| -> Vec<u32> {
+        (1..=5).filter(|id| recent.read_lately(MessageId(*id)).is_some()).collect()
+    };
+    assert_eq!(kept(&recent), [1, 2, 3, 4]);
+    assert_eq!(kept(&view_of(&[])), [0; 0], "of another view");
+    recent.change(Sequence(1), MessageId(1), |message| message.topic_links.clear());
+    recent.warm(Sequence(2), Arc::new(channel_message(2, 1, 1, "coffee")));
+    recent.remove(MessageId(3));
+    assert_eq!(kept(&recent), [4]);
+    // What was read before a change may be out of date.
+    let before = recent.changes();
+    recent.change(Sequence(3), MessageId(5), |message| message.topic_links.clear());
+    recent.keep_read([&Arc::new(channel_message(5, 1, 1, "tea"))], before);
+    assert_eq!(kept(&recent), [4]);
+}
+
+#[test]
+fn read_bodies_are_bounded_in_bytes() {
+    let cache = ReadCache::default();
+    let mut recent = super::RecentMessages::default();
+    recent.keep_read_in(&cache);
+    for id in 1..=100 {
+        let mut message = channel_message(id, 1, 1, "tea");
+        message.content = "x".repeat(READ_BYTES_MAX as usize / 50);
+        recent.keep_read([&Arc::new(message)], recent.changes());
+    }
+    assert!(cache.bytes() <= READ_BYTES_MAX && cache.bytes() > READ_BYTES_MAX / 2, "{} bytes", cache.bytes());
 }
 
 #[test]

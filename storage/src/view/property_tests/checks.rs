@@ -48,6 +48,33 @@ impl Plain {
         Ok(())
     }
 
+    /// Reads all messages, and keeps the bodies.
+    pub fn keep_read(&self, view: &View, trees: &Trees) -> Result<(), TestCaseError> {
+        let stored = self.messages.keys().map(|id| {
+            let id = MessageId(*id);
+            trees.message(REALM, id, view.changes_of(id)).map(|found| found.map(Arc::new))
+        });
+        let stored: Result<Vec<_>, _> = stored.collect();
+        let stored = stored.map_err(|error| TestCaseError::fail(error.to_string()))?;
+        view.recent.keep_read(stored.iter().flatten(), view.recent.changes());
+        prop_assert!(self.messages.keys().all(|id| view.recent.read_lately(MessageId(*id)).is_some()));
+        Ok(())
+    }
+
+    /// Bodies that were read are as they are now, or changed and not kept.
+    pub fn check_read_lately(&self, view: &View) -> Result<(), TestCaseError> {
+        for (id, own) in &self.own {
+            if let Some(read) = view.recent.read_lately(MessageId(*id)) {
+                prop_assert!(view.recent.get(read.id).is_none(), "message {id} is among the newest, too");
+                prop_assert_eq!(&*read, own);
+            }
+        }
+        for id in &self.deleted {
+            prop_assert_eq!(view.recent.read_lately(MessageId(*id)), None);
+        }
+        Ok(())
+    }
+
     /// The trees have exactly the messages that were not deleted.
     pub fn check_erased(&self, trees: &Trees) -> Result<(), TestCaseError> {
         self.check_chunks::<records::Messages>(trees)?;
