@@ -10,7 +10,7 @@ const LISTED_MAX: u64 = 100_000;
 
 /// Show who changed what in an organization: accounts, roles, channels, groups, permissions, settings, messages of others
 ///
-/// Lists the newest entries, the oldest of them first: the time (UTC), the account, what was done, the client and its address.
+/// Lists the newest entries, the oldest of them first: the time (UTC), the account, the client and its address, and what was done.
 /// The operator's own commands are listed, too. Owners read the same with `GET /realm/audit` and on the page `/about`.
 #[derive(Debug, clap::Args)]
 pub struct AuditArgs {
