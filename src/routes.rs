@@ -13,6 +13,7 @@ use crate::api::{
     bots, calls, channels, dev, events, external, folders, groups, invites, messages, pictures, realm,
     subscriptions, topics, tus, uploads, users,
 };
+use crate::dev::seed::SEED_BODY_BYTES_MAX;
 use crate::http::Login;
 use crate::http::caller::WEBHOOK_PATH;
 use crate::http::route::{Limit, Route};
@@ -321,7 +322,7 @@ pub fn development_table() -> Vec<Route> {
         Route::new(Method::POST,   "/dev/faults",        Login::None, Limit::Free, dev::faults::add),
         Route::new(Method::DELETE, "/dev/faults",        Login::None, Limit::Free, dev::faults::remove),
         Route::new(Method::POST,   "/dev/queues/expire", Login::None, Limit::Free, dev::queues::expire),
-        Route::new(Method::POST,   "/dev/realms",        Login::None, Limit::Free, dev::realms::create),
+        Route::new(Method::POST,   "/dev/realms",        Login::None, Limit::Free, dev::realms::create).with_large_fields(SEED_BODY_BYTES_MAX),
         Route::new(Method::POST,   "/dev/reset",         Login::None, Limit::Free, dev::reset::reset),
         Route::new(Method::GET,    "/dev/requests",      Login::None, Limit::Free, dev::requests::list),
         Route::new(Method::DELETE, "/dev/requests",      Login::None, Limit::Free, dev::requests::clear),

@@ -30,9 +30,6 @@ const LOG_FILTER: &str = "warn";
 const INVITATION_LIMITS: [&str; 3] =
     ["invitations.daily_max", "invitations.member_daily_max", "invitations.resends_hourly_max"];
 
-/// The largest body without credentials, in bytes.
-const SEED_PARAMETER_BYTES_MAX: usize = 1 << 20;
-
 /// Run a development server: a sample organization, no rate limits, and users' e-mail addresses as passwords unless the seed has others
 ///
 /// Without --data, the data is temporary: it is deleted on exit, and writes are not synced to disk, so that tests do
@@ -104,8 +101,6 @@ impl DevArgs {
         let presets = INVITATION_LIMITS
             .into_iter()
             .fold(presets, |presets, option| presets.set(option, "dev", no_limit));
-        // Seeds are posted without credentials.
-        let presets = presets.set("http.anonymous_body_bytes_max", "dev", Some(SEED_PARAMETER_BYTES_MAX));
         let flags = Overrides::default()
             .set("data", "--data", self.data.as_ref().map(|path| path.display()))
             .set("listen", "--listen", self.listen.as_ref());

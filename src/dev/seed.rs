@@ -13,7 +13,7 @@ mod read;
 mod sample;
 
 pub use content::SeedDocument;
-pub use read::{SEED_BYTES_MAX, SeedError};
+pub use read::{SEED_BODY_BYTES_MAX, SEED_BYTES_MAX, SeedError};
 
 #[cfg(test)]
 mod tests;

@@ -60,9 +60,14 @@ impl BodyShare {
     pub fn of_head(app: &App, address: Option<IpAddr>) -> Self {
         let trusted = &app.config.http.trusted_proxies;
         match address.is_some_and(|address| is_trusted(trusted, address)) {
-            true => Self::of(app.server.budget().clone(), (Holder::Server, u64::MAX)),
+            true => Self::of_server(app),
             false => Self::of_address(app.server.budget().clone(), address),
         }
+    }
+
+    /// Without a share: only the budget of all clients limits it.
+    pub fn of_server(app: &App) -> Self {
+        Self::of(app.server.budget().clone(), (Holder::Server, u64::MAX))
     }
 
     /// For a client without credentials.

@@ -299,7 +299,10 @@ async fn begin(
         body.discard(time_max).await;
         return Ok(CallProgress::Answered(options(app, &head.found, &state.readers)));
     }
-    let mut share = BodyShare::new(app, head.authenticated.caller.as_ref(), state.client.address);
+    let mut share = match head.route.is_some_and(|(_, route)| route.body.is_large()) {
+        true => BodyShare::of_server(app),
+        false => BodyShare::new(app, head.authenticated.caller.as_ref(), state.client.address),
+    };
     let Input { fields, method, body } = read_input(app, &head, request, body, &mut share).await?;
     if let (Some(watched), Ok(fields)) = (&mut state.watched, &fields) {
         watched.record.set_parameters(fields.pairs());
@@ -436,14 +439,11 @@ async fn read_input(
     share: &mut BodyShare,
 ) -> Result<Input, ApiError> {
     let query = request.query_string().as_bytes();
-    if head.route.is_some_and(|(_, route)| route.body == Body::Stream) {
+    let settings = &app.config.http;
+    let kind = head.route.map_or(Body::Fields, |(_, route)| route.body);
+    let Some(bytes_max) = kind.bytes_max(settings, head.authenticated.caller.is_some()) else {
         let fields = Fields::parse(query, &BodyKind::Other, b"");
         return Ok(Input { fields, method: None, body: Some(body) });
-    }
-    let settings = &app.config.http;
-    let bytes_max = match head.authenticated.caller {
-        Some(_) => settings.body_bytes_max,
-        None => settings.anonymous_body_bytes_max.min(settings.body_bytes_max),
     };
     let bytes = body.read(bytes_max, Duration::from_secs(settings.body_secs_max), share).await?;
     // Errors in parameters are reported when they are read.

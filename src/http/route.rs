@@ -7,6 +7,7 @@ use super::call::{Call, Handler, HandlerFuture};
 use super::caller::Login;
 use super::error::ApiError;
 use super::origins::Origins;
+use crate::config::Http;
 use actix_web::http::Method;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use std::fmt;
@@ -32,8 +33,30 @@ pub enum Limit {
 pub enum Body {
     /// Into memory, as parameters, up to `http.body_bytes_max`.
     Fields,
+    /// Into memory, as parameters, up to this many bytes. Not of the share of an address: for tools of development servers.
+    LargeFields(usize),
     /// By the handler, through `BodyStream`. The query still has parameters.
     Stream,
+}
+
+impl Body {
+    /// Whether a body may be larger than the share of an address.
+    pub fn is_large(self) -> bool {
+        match self {
+            Self::LargeFields(_) => true,
+            Self::Fields | Self::Stream => false,
+        }
+    }
+
+    /// The largest body that is read into memory; none for one that the handler reads.
+    pub fn bytes_max(self, settings: &Http, has_credentials: bool) -> Option<usize> {
+        match self {
+            Self::Fields if has_credentials => Some(settings.body_bytes_max),
+            Self::Fields => Some(settings.anonymous_body_bytes_max.min(settings.body_bytes_max)),
+            Self::LargeFields(bytes_max) => Some(bytes_max),
+            Self::Stream => None,
+        }
+    }
 }
 
 /// Where a row is offered, and what says who calls. No handler needs to know.
@@ -145,6 +168,12 @@ impl Route {
     /// This row, with the body read by the handler.
     pub fn streaming(mut self) -> Self {
         self.body = Body::Stream;
+        self
+    }
+
+    /// This row, with parameters of up to this many bytes.
+    pub fn with_large_fields(mut self, bytes_max: usize) -> Self {
+        self.body = Body::LargeFields(bytes_max);
         self
     }
 

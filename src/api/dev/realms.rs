@@ -19,21 +19,26 @@ const REALMS_MAX: usize = 10_000;
 /// The subdomain to use, none for a new one; and a seed, none for that of the server.
 pub struct NewOrganization {
     subdomain: Option<String>,
-    seed: Option<Arc<SeedDocument>>,
+    seed: Option<String>,
 }
 
 impl FromFields for NewOrganization {
     fn from_fields(fields: &Fields) -> Result<Self, ApiError> {
-        let (subdomain, seed) = (fields.optional("subdomain"), fields.optional_str("seed"));
+        let (subdomain, seed) = (fields.optional("subdomain"), fields.optional("seed"));
         check_known(fields)?;
-        let refused = |error: SeedError| ApiError::bad_request(format!("Invalid seed: {error}"));
-        let seed = seed.map(SeedDocument::read).transpose().map_err(refused)?;
         let subdomain = subdomain.filter(|subdomain| !subdomain.is_empty());
         if subdomain.as_deref().is_some_and(|subdomain| check_subdomain(subdomain).is_err()) {
             return Err(ApiError::bad_request(format!("Invalid subdomain: {}", subdomain_rule())));
         }
-        Ok(Self { subdomain, seed: seed.map(Arc::new) })
+        Ok(Self { subdomain, seed })
     }
+}
+
+/// Reads a seed on another thread: a large one takes a second.
+async fn read_seed(text: String) -> Result<SeedDocument, ApiError> {
+    let read = tokio::task::spawn_blocking(move || SeedDocument::read(&text)).await;
+    let refused = |error: SeedError| ApiError::bad_request(format!("Invalid seed: {error}"));
+    read.map_err(|_| ApiError::internal())?.map_err(refused)
 }
 
 #[derive(Serialize)]
@@ -52,7 +57,10 @@ pub async fn create(
     Params(new): Params<NewOrganization>,
 ) -> HandlerResult {
     let tools = tools(&app)?;
-    let seed = new.seed.unwrap_or_else(|| tools.seed.clone());
+    let seed = match new.seed {
+        Some(text) => Arc::new(read_seed(text).await?),
+        None => tools.seed.clone(),
+    };
     let realm = make(&app, tools, new.subdomain, &seed).await?;
     store_files(&app.blobs, realm.id(), &seed).await?;
     tools.set_seed(realm.id(), seed).map_err(|error| DomainError::Storage(error.to_string()))?;

@@ -11,6 +11,9 @@ use thiserror::Error;
 /// The largest seed file, in bytes.
 pub const SEED_BYTES_MAX: usize = 16 << 20;
 
+/// The largest body of a call with such a seed: a form has up to three bytes for each of the text.
+pub const SEED_BODY_BYTES_MAX: usize = 3 * SEED_BYTES_MAX + (64 << 10);
+
 /// Why a seed cannot be used.
 #[derive(Debug, Error)]
 pub enum SeedError {

@@ -2,7 +2,7 @@
 
 use crate::support::{Params, TestServer, poll_for};
 use futures_util::future::join_all;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashSet;
 
 /// An organization that is made within a moment.
@@ -108,6 +108,23 @@ async fn subdomain_that_is_asked_for_at_the_same_time_is_in_use_for_all_but_one(
     let refused = answers.iter().filter(|answer| answer.status == 400);
     let refusals: Vec<&str> = refused.map(|answer| answer.body["msg"].as_str().unwrap()).collect();
     assert_eq!(refusals, ["The subdomain acme is in use"; 9]);
+}
+
+#[tokio::test]
+async fn seed_may_be_larger_than_other_parameters() {
+    let t = TestServer::builder().development().start().await;
+    // 2 MB, of which the form makes 5.
+    let messages = vec!["é! ".repeat(250); 2000];
+    let mut seed: Value = serde_json::from_str(SMALL).unwrap();
+    seed["channels"] = json!([{"name": "plans", "subscribers": "everyone"}]);
+    seed["topics"] =
+        json!([{"channel": "plans", "name": "t", "writers": ["olga@acme.example"], "messages": messages}]);
+    let seed = seed.to_string();
+    assert!(seed.len() > 2_000_000, "{}", seed.len());
+    let made = t.anonymous().post("/dev/realms", &[("seed", &seed)]).ok().await;
+    assert_eq!(made["users"][0]["email"], "olga@acme.example");
+    let other = t.anonymous().post("/dev/faults", &[("path", &seed)]).await;
+    assert_eq!(other.status, 413, "{other:?}");
 }
 
 #[tokio::test]
