@@ -85,8 +85,8 @@ pub use realm::{
     WantedStatus,
 };
 pub use seed::{
-    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
-    SeedUser, Subscribers,
+    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedPermission,
+    SeedThread, SeedUser, Subscribers, seed_directory, seed_holders,
 };
 pub use server::Server;
 pub use server::bulk::{BulkWriter, fits_in_frame};

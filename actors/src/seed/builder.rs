@@ -176,6 +176,7 @@ impl<'s> SeedBuilder<'s> {
         let mut realm = model::Realm::clone(self.directory.realm());
         realm.description = self.seed.description.into();
         realm.settings.extend(self.seed.settings.iter().map(|(name, value)| ((*name).into(), value.clone())));
+        realm.settings.extend(self.permissions());
         let defaults = self.seed.channels.iter().filter(|channel| channel.is_default);
         let defaults = defaults.filter_map(|channel| self.directory.channel_by_name(channel.name));
         realm.default_channels = defaults.map(|channel| channel.id).collect();

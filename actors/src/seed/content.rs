@@ -2,12 +2,15 @@
 
 use crate::presence::Report;
 use model::{BotKind, FieldKind, Role, SettingValue, UserId};
+use rules::settings::RealmPermission;
 
 /// The content of a sample organization. People are named by their e-mail addresses.
 pub struct Seed<'s> {
     pub description: &'s str,
     /// Settings of the organization that differ from the defaults.
     pub settings: Vec<(&'s str, SettingValue)>,
+    /// Permissions of the organization that others hold than by default.
+    pub permissions: Vec<SeedPermission<'s>>,
     /// The id of the first user; the others follow.
     pub first_id: UserId,
     /// Owners come before their bots.
@@ -31,6 +34,15 @@ pub struct Seed<'s> {
     pub threads: Vec<SeedThread<'s>>,
     /// Who was seen, in which way, and how many seconds ago; the earliest comes first.
     pub seen: Vec<(&'s str, Report, u64)>,
+}
+
+/// A permission of the organization, with those who hold it.
+pub struct SeedPermission<'s> {
+    pub permission: RealmPermission,
+    /// The e-mail addresses of accounts.
+    pub users: Vec<&'s str>,
+    /// Names, those of system groups too.
+    pub groups: Vec<&'s str>,
 }
 
 /// A person or bot.

@@ -2,7 +2,6 @@
 
 use super::builder::SeedBuilder;
 use super::content::Seed;
-use super::received::Received;
 use crate::bootstrap::{NewRealm, first_user};
 use crate::error::DomainError;
 use crate::handle::RealmHandle;
@@ -11,7 +10,6 @@ use crate::realm::NewUser;
 use crate::server::Server;
 use model::push::PushFact;
 use model::{ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Timestamp};
-use std::collections::HashMap;
 use storage::StoreError;
 use storage::log::RealmLog;
 
@@ -128,15 +126,7 @@ fn is_end(fact: &PushFact) -> bool {
 /// The facts of a seed, frame by frame. `directory` has the system groups and the server's own bots already. What people have read is
 /// found frame by frame: together it may be as large as people times messages.
 fn frames<'s>(directory: &Directory, seed: &'s Seed<'s>) -> impl Iterator<Item = Vec<Fact>> + use<'s> {
-    let mut builder = SeedBuilder {
-        seed,
-        now: directory.realm().created,
-        directory: directory.clone(),
-        linkifiers: Vec::new(),
-        newest: HashMap::new(),
-        received: Received::default(),
-        threads: Vec::new(),
-    };
+    let mut builder = SeedBuilder::new(directory, seed);
     let mut first = builder.users();
     first.extend(builder.groups());
     first.extend(builder.lists());

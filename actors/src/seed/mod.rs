@@ -8,9 +8,11 @@ mod changes;
 mod content;
 mod create;
 mod lists;
+mod permissions;
 mod received;
 
 pub use content::{
-    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
-    SeedUser, Subscribers,
+    Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedPermission,
+    SeedThread, SeedUser, Subscribers,
 };
+pub use permissions::{seed_directory, seed_holders};

@@ -1,19 +1,24 @@
 //! What a seed must fulfil beyond its form: names that exist, texts within the limits of the API.
 
+use super::check_creation::check_creation;
 use super::check_lists::check_lists;
 use super::check_rights::check_rights;
-use super::content::{Audience, Change, Channel, FieldName, Message, RoleName, SeedDocument, User, Value};
+use super::check_settings::{check_realm_settings, check_user_settings};
+use super::content::{Audience, Change, Channel, FieldName, Message, RoleName, SeedDocument, User};
 use super::document_path::At;
+use super::forms::Value;
 use super::mistake::{Checked, Mistake, Unique, accepted, each, refuse, stored_as_written};
+use actors::SYSTEM_BOTS;
 use rules::RuleError;
 use rules::address_list::is_address;
 use rules::content::{CONTENT_LENGTH_MAX, parse_content};
+use rules::error::BotError;
 use rules::names::{parse_channel_name, parse_description, parse_full_name};
 use rules::passwords::PASSWORD_LENGTH_MAX;
 use rules::reactions::find_emoji;
-use rules::settings::{Setting, check_realm_description, parse_realm_name, realm_setting, user_setting};
+use rules::settings::{check_realm_description, parse_realm_name};
 use rules::topics::{TOPIC_LENGTH_MAX, parse_topic};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 /// The most people and bots of a seed.
 const USERS_MAX: usize = 10_000;
@@ -43,7 +48,7 @@ pub(super) fn check(seed: &SeedDocument) -> Checked {
         let why = format!("email_domain must be a domain such as acme.example, not `{}`", seed.email_domain);
         refuse(&document.key("email_domain"), why)?;
     }
-    check_settings(&document.key("settings"), &seed.settings, realm_setting)?;
+    check_realm_settings(&document.key("settings"), seed, &names.accounts)?;
     if !seed.users.iter().any(|user| user.role == RoleName::Owner) {
         refuse(
             &document.name("users"),
@@ -71,7 +76,8 @@ pub(super) fn check(seed: &SeedDocument) -> Checked {
     each(&document.key("seen"), &seed.seen, |at, seen| names.person(&at.key("email"), &seen.email))?;
     each(&document.key("channels"), &seed.channels, |at, channel| check_channel(at, channel, seed, &names))?;
     check_threads(seed, &names)?;
-    check_rights(seed)
+    check_rights(seed)?;
+    check_creation(seed)
 }
 
 fn check_sizes(seed: &SeedDocument) -> Checked {
@@ -125,15 +131,24 @@ impl<'s> Names<'s> {
         let places = places.chain((0..).map(|number| bots.entry(number)).zip(own_bots));
         let are_unique = seed.settings.get("require_unique_names") == Some(&Value::Flag(true));
         let (mut accounts, mut full_names) = (Unique::default(), Unique::default());
-        for (at, (email, full_name)) in places {
+        for (_, name) in SYSTEM_BOTS {
+            full_names.add(&At::Document, name, String::new)?;
+        }
+        for (number, (at, (email, full_name))) in places.enumerate() {
             if !is_address(email) {
                 refuse(&at.key("email"), format!("`{email}` is not an e-mail address"))?;
             }
             let parsed = parse_full_name(full_name);
             let parsed = parsed.map_err(|error| format!("the name of {email} cannot be used: {error}"));
             stored_as_written(&at.key("full_name"), full_name, parsed)?;
-            if are_unique {
-                full_names.add(&at.key("full_name"), full_name, || RuleError::NameTaken.to_string())?;
+            // People may have the names of others, bots may not.
+            let is_bot = number >= seed.users.len();
+            if is_bot && full_names.exact.contains(full_name) {
+                refuse(&at.key("full_name"), BotError::NameTaken.to_string())?;
+            }
+            let added = full_names.add(&at.key("full_name"), full_name, || RuleError::NameTaken.to_string());
+            if are_unique && !is_bot {
+                added?;
             }
             accounts.add(&at.key("email"), email, || format!("two accounts have the address {email}"))?;
         }
@@ -191,40 +206,7 @@ fn check_user(at: &At<'_>, user: &User) -> Checked {
         let why = format!("`{}` is not a time zone; such names are Europe/Berlin and Etc/UTC", user.timezone);
         refuse(&at.key("timezone"), why)?;
     }
-    check_settings(&at.key("settings"), &user.settings, user_setting)
-}
-
-fn check_settings(
-    at: &At<'_>,
-    settings: &BTreeMap<String, Value>,
-    find: fn(&str) -> Option<&'static Setting>,
-) -> Checked {
-    for (name, value) in settings {
-        let permissions = [rules::accounts::CAN_CREATE_USERS, rules::accounts::CAN_CHANGE_USER_EMAILS];
-        if permissions.contains(&name.as_str()) && matches!(value, Value::Flag(_)) {
-            continue;
-        }
-        let at = at.name(name);
-        match find(name) {
-            None => refuse(&at, format!("there is no setting {name}; see `millstream settings`"))?,
-            Some(setting) if setting.check(&value.stored()).is_err() => {
-                refuse(&at, format!("{name} must be {}", allowed(&setting.kind.allowed_text())))?;
-            }
-            Some(_) => {}
-        }
-    }
-    Ok(())
-}
-
-/// The allowed values of a setting, of which the Markdown has a list.
-fn allowed(markdown: &str) -> String {
-    let plain = markdown.replace('`', "");
-    match plain.rsplit_once(", ") {
-        Some((first, last)) if markdown.starts_with('`') && !last.starts_with("or ") => {
-            format!("{first} or {last}")
-        }
-        _ => plain,
-    }
+    check_user_settings(&at.key("settings"), &user.settings)
 }
 
 fn check_length(at: &At<'_>, what: &str, text: &str, max: usize) -> Checked {

@@ -1,7 +1,8 @@
 //! What the API would refuse because of who does it, or because of the state that it meets.
 
-use super::content::{Audience, Change, Channel, Message, RoleName, SeedDocument, Topic, Value};
+use super::content::{Audience, Change, Channel, Message, RoleName, SeedDocument, Topic};
 use super::document_path::At;
+use super::forms::Value;
 use super::mistake::{Checked, accepted, each, refuse};
 use actors::SYSTEM_BOTS;
 use rules::RuleError;

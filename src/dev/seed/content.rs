@@ -1,9 +1,11 @@
 //! The content of a seed file.
 
-use actors::{SeedChange, Subscribers};
+use super::forms::Value;
+pub use super::forms::{Audience, AudienceName, Message};
+use actors::SeedChange;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use model::{BotKind, FieldKind, Role, SettingValue};
+use model::{BotKind, FieldKind, Role};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -55,26 +57,6 @@ pub struct SeedDocument {
 
 fn first_user_id() -> u32 {
     super::super::people::FIRST_ID.0
-}
-
-/// The value of a setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected true, false, a whole number or a text")]
-pub enum Value {
-    Flag(bool),
-    Number(i64),
-    Text(String),
-}
-
-impl Value {
-    /// The value as it is stored.
-    pub fn stored(&self) -> SettingValue {
-        match self {
-            Self::Flag(flag) => SettingValue::Bool(*flag),
-            Self::Number(number) => SettingValue::Int(*number),
-            Self::Text(text) => SettingValue::Text(text.clone()),
-        }
-    }
 }
 
 /// A person of a seed.
@@ -306,29 +288,6 @@ fn yes() -> bool {
     true
 }
 
-/// The subscribers of a channel.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected \"everyone\", \"members\", \"moderators\" or a list of addresses")]
-pub enum Audience {
-    Named(Vec<String>),
-    All(AudienceName),
-}
-
-impl Default for Audience {
-    fn default() -> Self {
-        Self::Named(Vec::new())
-    }
-}
-
-/// A word for many subscribers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AudienceName {
-    Everyone,
-    Members,
-    Moderators,
-}
-
 impl AudienceName {
     /// Whether people with a role are subscribed.
     pub(super) fn includes(self, role: RoleName) -> bool {
@@ -338,18 +297,6 @@ impl AudienceName {
             Self::Moderators => {
                 matches!(role, RoleName::Owner | RoleName::Administrator | RoleName::Moderator)
             }
-        }
-    }
-}
-
-impl Audience {
-    /// The subscribers for the actors.
-    pub(super) fn seed(&self) -> Subscribers<'_> {
-        match self {
-            Self::Named(emails) => Subscribers::Named(emails.iter().map(String::as_str).collect()),
-            Self::All(AudienceName::Everyone) => Subscribers::Everyone,
-            Self::All(AudienceName::Members) => Subscribers::Members,
-            Self::All(AudienceName::Moderators) => Subscribers::Moderators,
         }
     }
 }
@@ -379,26 +326,9 @@ pub struct Conversation {
     pub changes: Vec<Change>,
 }
 
-/// A message: its text in Markdown, or also its sender.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a text, or a table with `from` and `text`")]
-pub enum Message {
-    Text(String),
-    From { from: String, text: String },
-}
-
-impl Message {
-    /// The Markdown source.
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Text(text) | Self::From { text, .. } => text,
-        }
-    }
-}
-
 /// What happened after all messages were sent. Messages are named by their position, from 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Change {
     Edited { message: usize, text: String },
     Moved { by: String, topic: String },

@@ -2,13 +2,14 @@
 
 use super::content::{
     Change, Channel, Conversation, Emoji, Field, File, Folder, Group, Message, SeedDocument, Seen, Topic,
-    Value,
 };
+use super::forms::{Holders, Value};
 use actors::{
-    NewRealm, Report, Seed, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedThread,
-    SeedUser,
+    NewRealm, Report, Seed, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup,
+    SeedPermission, SeedThread, SeedUser,
 };
 use model::{Role, SettingValue, UserId};
+use rules::settings::{RealmPermission, Setting, realm_setting, user_setting};
 use std::collections::BTreeMap;
 
 impl SeedDocument {
@@ -41,7 +42,8 @@ impl SeedDocument {
     pub fn seed(&self) -> Seed<'_> {
         Seed {
             description: &self.description,
-            settings: settings(&self.settings),
+            settings: settings(&self.settings, realm_setting),
+            permissions: self.settings.iter().filter_map(|(name, value)| permission(name, value)).collect(),
             first_id: UserId(self.first_user_id),
             users: self.accounts(),
             creator: &self.creator,
@@ -70,7 +72,7 @@ impl SeedDocument {
             role: user.role.into(),
             timezone: &user.timezone,
             password_hash: Some(user.password_hash.as_str()).filter(|hash| !hash.is_empty()),
-            settings: settings(&user.settings),
+            settings: settings(&user.settings, user_setting),
             bot: None,
         });
         let bots = self.bots.iter().map(|bot| SeedUser {
@@ -86,8 +88,35 @@ impl SeedDocument {
     }
 }
 
-fn settings(settings: &BTreeMap<String, Value>) -> Vec<(&str, SettingValue)> {
-    settings.iter().map(|(name, value)| (name.as_str(), value.stored())).collect()
+/// The settings that are in a table, which has those of the organization or of users.
+fn settings(
+    settings: &BTreeMap<String, Value>,
+    find: fn(&str) -> Option<&'static Setting>,
+) -> Vec<(&str, SettingValue)> {
+    let stored = settings.iter().filter_map(|(name, value)| {
+        let stored = match (find(name), value) {
+            (Some(setting), value) => value.stored(setting)?,
+            // What accounts may do that is no setting of the API.
+            (None, Value::Flag(flag)) => SettingValue::Bool(*flag),
+            (None, Value::Number(_) | Value::Text(_) | Value::Holders(_)) => return None,
+        };
+        Some((name.as_str(), stored))
+    });
+    stored.collect()
+}
+
+/// A setting that is a permission; none for others.
+fn permission<'s>(name: &str, value: &'s Value) -> Option<SeedPermission<'s>> {
+    let permission = RealmPermission::from_name(name)?;
+    match value {
+        Value::Text(group) => Some(SeedPermission { permission, users: Vec::new(), groups: vec![group] }),
+        Value::Holders(Holders { users, groups }) => Some(SeedPermission {
+            permission,
+            users: users.iter().map(String::as_str).collect(),
+            groups: groups.iter().map(String::as_str).collect(),
+        }),
+        Value::Flag(_) | Value::Number(_) => None,
+    }
 }
 
 fn group(group: &Group) -> SeedGroup<'_> {

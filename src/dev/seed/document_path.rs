@@ -1,6 +1,7 @@
 //! Where an entry of a seed is written, as a path of names and numbers, and its position in the text of the file.
 
 use serde_json::value::RawValue;
+use serde_path_to_error::{Path, Segment};
 use std::collections::HashMap;
 use toml::de::{DeTable, DeValue};
 
@@ -63,6 +64,23 @@ enum Step {
 }
 
 impl DocumentPath {
+    /// The way at which reading a document ended. `is_name`: at a name, and not what it stands for.
+    pub fn read(path: &Path, is_name: bool) -> Self {
+        let steps = path.iter().map(|segment| match segment {
+            Segment::Seq { index } => Step::Entry(*index),
+            Segment::Map { key } => Step::Key(key.clone()),
+            Segment::Enum { variant } => Step::Key(variant.clone()),
+            Segment::Unknown => Step::Key(String::new()),
+        });
+        let mut steps: Vec<Step> = steps.collect();
+        if is_name && let Some(Step::Key(name)) = steps.last() {
+            let name = Step::Name(name.clone());
+            steps.pop();
+            steps.push(name);
+        }
+        Self(steps)
+    }
+
     /// The byte of the text at which the entry begins, or the innermost one around it that is written there.
     pub fn find(&self, text: &str) -> usize {
         match text.trim_start().starts_with('{') {

@@ -1,5 +1,7 @@
 //! The errors of the libraries that read TOML and JSON, without the names of types of this program.
 
+use super::near_name::near_name;
+
 /// How errors of types begin.
 const WRONG_TYPE: [&str; 2] = ["invalid type: ", "invalid value: "];
 
@@ -8,6 +10,12 @@ pub(super) fn in_plain_words(text: &str, table: &str) -> String {
     let wrong = WRONG_TYPE.iter().find_map(|start| text.strip_prefix(start));
     if let Some((found, expected)) = wrong.and_then(|rest| rest.rsplit_once(", expected ")) {
         return format!("expected {}, not {}", expectation(expected, table), finding(found, table));
+    }
+    if text.starts_with("unknown field `$__toml_private_datetime`") {
+        return "a date is not expected here; as a text it is in quotes".to_owned();
+    }
+    if let Some(near) = near_field(text) {
+        return near;
     }
     if let Some(rest) = text.strip_prefix("unknown variant ") {
         return format!("unknown value {rest}");
@@ -26,6 +34,14 @@ pub(super) fn in_plain_words(text: &str, table: &str) -> String {
         "wanted string or table" => format!("expected a text or {table}"),
         other => other.to_owned(),
     }
+}
+
+/// The text of an unknown name with the one that it may mean.
+fn near_field(text: &str) -> Option<String> {
+    let (name, known) = text.strip_prefix("unknown field `")?.split_once("`, expected ")?;
+    // Every second part is a name.
+    let near = near_name(name, known.split('`').skip(1).step_by(2))?;
+    Some(format!("unknown field `{name}`; did you mean `{near}`?"))
 }
 
 /// What is in the file.
@@ -58,6 +74,7 @@ fn expectation(expected: &str, table: &str) -> String {
         ("string or map", _) => format!("a text or {table}"),
         ("map with a single key", _) => format!("{table} with one name"),
         ("a map" | "map", _) | (_, "struct" | "enum" | "newtype") => table.to_owned(),
-        (other, _) => other.to_owned(),
+        // What may be a table or something else.
+        (other, _) => other.replace("a table", table),
     }
 }

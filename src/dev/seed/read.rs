@@ -2,6 +2,7 @@
 
 use super::check::check;
 use super::content::SeedDocument;
+use super::document_path::DocumentPath;
 use super::plain_words::in_plain_words;
 use super::sample::known_hash;
 use crate::foreign_text::one_line;
@@ -57,11 +58,7 @@ impl SeedDocument {
 
     fn parse(text: &str) -> Result<Self, SeedError> {
         match text.trim_start().starts_with('{') {
-            true => serde_json::from_str(text).map_err(|error| SeedError::At {
-                line: error.line(),
-                column: error.column(),
-                why: one_line(in_plain_words(without_position(&error.to_string()), "an object")),
-            }),
+            true => parse_json(text),
             false => toml::from_str(text).map_err(|error| {
                 let (line, column) = position(text, error.span().map_or(0, |span| span.start));
                 SeedError::At { line, column, why: one_line(in_plain_words(error.message(), "a table")) }
@@ -90,6 +87,28 @@ impl SeedDocument {
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
+}
+
+/// A seed in JSON. The library says how far it had read when it found a mistake, which may be behind the entry, so that the way to
+/// the entry gives the position. Where the text is no JSON, how far it was read is right.
+fn parse_json(text: &str) -> Result<SeedDocument, SeedError> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let at = |(line, column), error: &serde_json::Error| {
+        let why = one_line(in_plain_words(without_position(&error.to_string()), "an object"));
+        SeedError::At { line, column, why }
+    };
+    let read = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+        let (path, error) = (error.path(), error.inner());
+        match error.is_data() {
+            true => {
+                let is_name = error.to_string().starts_with("unknown field ");
+                at(position(text, DocumentPath::read(path, is_name).find(text)), error)
+            }
+            false => at((error.line(), error.column()), error),
+        }
+    })?;
+    json.end().map_err(|error| at((error.line(), error.column()), &error))?;
+    Ok(read)
 }
 
 /// An error of the JSON library without its own ending ` at line 1 column 2`.

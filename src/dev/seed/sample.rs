@@ -2,8 +2,9 @@
 
 use super::content::{
     Audience, AudienceName, Bytes, Change, Channel, Conversation, Emoji, Field, FieldName, File, Folder,
-    Group, Linkifier, Message, RoleName, SeedBot, SeedDocument, Seen, Topic, User, Value,
+    Group, Linkifier, Message, RoleName, SeedBot, SeedDocument, Seen, Topic, User,
 };
+use super::forms::Value;
 use crate::dev::files::{BUCKETS, GREEN_TICK};
 use crate::dev::people::{self, CREATOR, EMAIL_DOMAIN, FIRST_ID, HAMLET_CHARACTERS, PEOPLE};
 use crate::dev::{SAMPLE_NAME, channels, lists, messages};

@@ -13,8 +13,10 @@ fn printed_sample_is_read_back() {
     assert_eq!(SeedDocument::read(&empty.to_toml()).unwrap(), empty);
 }
 
-const START: &str = "name = \"Acme\"\nemail_domain = \"acme.example\"\ncreator = \"olga@acme.example\"\n";
-const OLGA: &str = "[[users]]\nemail = \"olga@acme.example\"\nfull_name = \"Olga\"\nrole = \"owner\"\n";
+pub(super) const START: &str =
+    "name = \"Acme\"\nemail_domain = \"acme.example\"\ncreator = \"olga@acme.example\"\n";
+pub(super) const OLGA: &str =
+    "[[users]]\nemail = \"olga@acme.example\"\nfull_name = \"Olga\"\nrole = \"owner\"\n";
 
 #[test]
 fn password_is_the_address_or_as_given() {
@@ -386,7 +388,7 @@ fn two_people_have_the_same_name_unless_the_organization_requires_unique_names()
     assert_eq!(mistake, "line 10, column 13: Unique names required in this organization.");
 }
 
-const GWEN: &str = "[[users]]\nemail = \"gwen@acme.example\"\nfull_name = \"Gwen\"\n";
+pub(super) const GWEN: &str = "[[users]]\nemail = \"gwen@acme.example\"\nfull_name = \"Gwen\"\n";
 
 /// What is added to an organization with Olga and the member Gwen, whose lines are 1 to 10, and the mistake in it.
 const REFUSED_BECAUSE_OF_THE_STATE: [(&str, &str); 13] = [

@@ -1,6 +1,6 @@
 //! `POST /dev/realms`.
 
-use crate::support::{Params, TestServer, poll_for};
+use crate::support::{Params, TestServer, TestUser, poll_for};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -125,6 +125,44 @@ async fn seed_may_be_larger_than_other_parameters() {
     assert_eq!(made["users"][0]["email"], "olga@acme.example");
     let other = t.anonymous().post("/dev/faults", &[("path", &seed)]).await;
     assert_eq!(other.status, 413, "{other:?}");
+}
+
+#[tokio::test]
+async fn permissions_of_a_seed_are_those_of_the_organization() {
+    let t = TestServer::builder().development().start().await;
+    let mut seed: Value = serde_json::from_str(SMALL).unwrap();
+    let pia = json!({"email": "pia@acme.example", "full_name": "Pia"});
+    let max = json!({"email": "max@acme.example", "full_name": "Max"});
+    seed["users"].as_array_mut().unwrap().extend([pia, max]);
+    seed["groups"] = json!([{"name": "designers", "members": ["max@acme.example"]}]);
+    seed["settings"] = json!({
+        "can_create_public_channel_group": {"users": ["pia@acme.example"]},
+        "can_create_private_channel_group": "role:moderators",
+        "can_add_custom_emoji_group": "designers",
+    });
+    let made = t.anonymous().post("/dev/realms", &[("seed", &seed.to_string())]).ok().await;
+    let host = made["host"].as_str().unwrap();
+    let person = |number: usize| {
+        let mut user = t.user("hamlet");
+        let account = &made["users"][number];
+        user.email = account["email"].as_str().unwrap().to_owned();
+        (user.api_email, user.key) = (user.email.clone(), account["api_key"].as_str().unwrap().to_owned());
+        user
+    };
+    let (pia, max) = (person(1), person(2));
+    let state = pia.post("/register", &[]).header("Host", host).ok().await;
+    let groups = state["realm_user_groups"].as_array().unwrap();
+    let id = |name: &str| groups.iter().find(|group| group["name"] == name).unwrap()["id"].clone();
+    let only_pia = json!({"direct_members": [made["users"][1]["user_id"]], "direct_subgroups": []});
+    assert_eq!(state["realm_can_create_public_channel_group"], only_pia);
+    assert_eq!(state["realm_can_create_private_channel_group"], id("role:moderators"));
+    assert_eq!(state["realm_can_add_custom_emoji_group"], id("designers"));
+    let create = |user: &TestUser, name: &str| {
+        let channels = json!([{"name": name}]);
+        user.post("/users/me/subscriptions", &[("subscriptions", &channels)]).header("Host", host)
+    };
+    create(&pia, "plans").ok().await;
+    assert_eq!(create(&max, "others").await.status, 400);
 }
 
 #[tokio::test]
