@@ -60,6 +60,11 @@ pub fn encode<T: Serialize>(record: &T) -> Result<Vec<u8>, StoreError> {
     encoded
 }
 
+/// The size of an encoded record before it is compressed, in bytes; as much as no record may have if it cannot be encoded.
+pub(crate) fn plain_bytes<T: Serialize>(record: &T) -> u64 {
+    unlimited().serialized_size(record).unwrap_or(RECORD_BYTES_MAX)
+}
+
 /// Encodes a record in a buffer that may have room already: the size of a record is not known before.
 fn encode_in<T: Serialize>(bytes: &mut Vec<u8>, record: &T) -> Result<Vec<u8>, StoreError> {
     let failed = |error: bincode::Error| StoreError::Encode(error.to_string());

@@ -42,7 +42,8 @@ pub use error::StoreError;
 pub use folder::DataFolder;
 pub use instance::BUCKET_OWNER;
 pub use open::{
-    FollowedRealm, OpenedRealm, decode_frame, encode_frame, follow, open_realm, open_realm_in_memory, replay,
+    FollowedRealm, OpenedRealm, decode_frame, encode_frame, follow, frame_bytes, open_realm,
+    open_realm_in_memory, replay,
 };
 pub use projection::{StallWatch, Trees};
 pub use projector::{Projection, ProjectionFailure, ProjectionSender};

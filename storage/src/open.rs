@@ -9,7 +9,7 @@ use crate::replay::{apply, replay_frames, replay_until};
 use crate::view::View;
 use model::RealmId;
 
-pub use crate::replay::{decode_frame, encode_frame};
+pub use crate::replay::{decode_frame, encode_frame, frame_bytes};
 
 /// Limit of the frames that are replayed into memory while the trees cannot be opened, in bytes.
 pub const MEMORY_REPLAY_BYTES_MAX: usize = 512 * 1024 * 1024;

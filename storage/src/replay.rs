@@ -18,6 +18,11 @@ pub fn encode_frame(frame: &Frame) -> Result<Bytes, StoreError> {
     Ok(codec::encode(frame)?.into())
 }
 
+/// The size of a frame before it is compressed, in bytes: what its bound of 4 MB is of.
+pub fn frame_bytes(frame: &Frame) -> u64 {
+    codec::plain_bytes(frame)
+}
+
 /// Decodes a frame of the log.
 pub fn decode_frame(bytes: &[u8]) -> Result<Frame, StoreError> {
     codec::decode(bytes, "frame")

@@ -1,7 +1,7 @@
 //! Bodies that were read from the trees lately. A page of messages is often read again soon: by the other members of a channel,
 //! and by all clients after a restart.
 
-use super::recent::message_bytes;
+use super::message_bytes::message_bytes;
 use model::{Message, MessageId};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -60,14 +60,17 @@ pub(super) struct ReadMessages {
 }
 
 impl ReadMessages {
+    /// A body that is kept.
     pub fn get(&self, id: MessageId) -> Option<Arc<Message>> {
         self.cache.bodies.get(&(self.view, id))
     }
 
+    /// Keeps a body, as long as it is read more often than others.
     pub fn insert(&self, message: &Arc<Message>) {
         self.cache.bodies.insert((self.view, message.id), message.clone());
     }
 
+    /// Removes a body, which has changed or is deleted.
     pub fn remove(&self, id: MessageId) {
         self.cache.bodies.remove(&(self.view, id));
     }

@@ -1,8 +1,9 @@
 //! Bodies of messages in memory: the newest ones because they are read most, and all that are not in the trees yet. Beside them
 //! are older ones that were read lately.
 
+use super::message_bytes::message_bytes;
 use super::read_cache::{ReadCache, ReadMessages};
-use model::{EditEntry, Flags, Message, MessageId, Sequence, UserId};
+use model::{Message, MessageId, Sequence};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,14 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Maximum bytes of stored message bodies in memory.
 pub const RECENT_BYTES_MAX: usize = 6 * 1024 * 1024;
 
-/// Approximate memory of a message besides its texts.
-const MESSAGE_OVERHEAD_BYTES: usize = 320;
-
 /// Up to this many bodies for each wanted one are walked over.
 const WALK_FACTOR: usize = 3;
-
-/// Approximate memory of a reaction.
-const REACTION_BYTES: usize = 128;
 
 /// Message bodies by id.
 #[derive(Debug, Default)]
@@ -161,17 +156,4 @@ impl RecentMessages {
     pub fn is_empty(&self) -> bool {
         self.messages.is_empty()
     }
-}
-
-/// The approximate size of a message in memory, in bytes, with its edits, parts of widgets and reactions.
-pub fn message_bytes(message: &Message) -> usize {
-    let edits: usize = message.edits.iter().map(EditEntry::bytes).sum();
-    let parts: usize = message.submessages.iter().map(|part| 96 + part.content.len()).sum();
-    let texts = message.content.len() + message.rendered.len() + message.place.topic().len() + edits + parts;
-    let links: usize = message.topic_links.iter().map(|link| 64 + link.text.len() + link.url.len()).sum();
-    MESSAGE_OVERHEAD_BYTES
-        + texts
-        + links
-        + message.reactions.len() * REACTION_BYTES
-        + message.user_flags.len() * size_of::<(UserId, Flags)>()
 }
