@@ -136,11 +136,15 @@ pub fn run(args: &DevArgs) -> Result<(), CliError> {
     let seed = seed.map(Arc::new);
     let setup = Setup { config, routes: development_table(), is_development: true, is_durable, seed };
     run_until_stopped(setup, load, |running| {
+        // Before the greeting, which says that the server runs.
+        if let Some(file) = &ready_file {
+            file.write(&readiness(running))?;
+        }
         match args.output {
             Output::Text => greet(running, is_durable),
             Output::Json => print_greeting(&readiness(running)),
         }
-        ready_file.as_ref().map_or(Ok(()), |file| file.write(&readiness(running)))
+        Ok(())
     })
 }
 
