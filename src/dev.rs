@@ -24,6 +24,7 @@ pub use folder::{TemporaryFolder, is_marked, mark};
 pub use people::PEOPLE;
 
 use actors::{DomainError, RealmHandle, Server};
+use model::RealmId;
 use seed::SeedDocument;
 use std::net::SocketAddr;
 
@@ -34,18 +35,19 @@ pub const SAMPLE_NAME: &str = "Zulip Dev";
 pub async fn ensure_sample(server: &Server) -> Result<RealmHandle, DomainError> {
     match server.realm_by_subdomain("") {
         Some(realm) => Ok(realm),
-        None => new_seeded(server, "", &SeedDocument::sample()).await,
+        None => new_seeded(server, "", &SeedDocument::sample(), async |_| Ok(())).await,
     }
 }
 
-/// Creates an organization with the content of a seed. Fails if the subdomain is invalid or taken.
+/// Creates an organization with the content of a seed, after `prepare`. Fails if the subdomain is invalid or taken.
 pub async fn new_seeded(
     server: &Server,
     subdomain: &str,
     seed: &SeedDocument,
+    prepare: impl AsyncFnOnce(RealmId) -> Result<(), DomainError>,
 ) -> Result<RealmHandle, DomainError> {
     formula::make_known();
-    server.create_seeded_realm(seed.new_realm(subdomain), &seed.seed()).await
+    server.create_seeded_realm(seed.new_realm(subdomain), &seed.seed(), prepare).await
 }
 
 /// The warning for a development server that listens on an address that other machines may reach; none for loopback

@@ -43,6 +43,7 @@ pub async fn examine(config: &Config, wanted: &OptionalChecks, show: impl FnMut(
     }
     let running = running::find(config);
     findings.add(running::check(running));
+    findings.add_all(folder::unfinished_realms(config, running != running::RunningServer::None));
     findings.add_all(ports::listeners(config, running));
     findings.add_all(certificate::check(config, running));
     findings.add(services::mail(config, wanted.test_mail_to.as_deref()).await);

@@ -1,12 +1,14 @@
 //! The HTTP server: binds, serves, and shuts down gracefully.
 
+mod seeding;
+
 use crate::api::encoded_lists::EncodedLists;
 use crate::certificates::TlsProblem;
 use crate::config::{Config, ConfigError};
 use crate::dev::seed::SeedDocument;
 use crate::dev::seed_store::{SeedConflict, SeedStore};
 use crate::dev::tools::DevTools;
-use crate::dev::{is_marked, mark, new_seeded, store_files};
+use crate::dev::{is_marked, mark};
 use crate::hosts::Hosts;
 use crate::http::app::{App, Services};
 use crate::http::listener::listen_on;
@@ -28,6 +30,7 @@ use actors::folder_access::check_owner;
 use actors::outbox::OutboxOptions;
 use actors::{Clock, DomainError, QueueLimits, Server, ShiftedClock, SystemClock};
 use rules::web_sessions::WebSessionLimits;
+use seeding::{SeedingError, seed};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,11 +139,21 @@ pub async fn serve(setup: Setup) -> Result<Running, ServeError> {
 
 /// As [`serve`], with a clock: idle queues, heartbeats and times of messages depend on it.
 pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Running, ServeError> {
+    serve_unless(setup, clock, std::future::pending()).await
+}
+
+/// As [`serve_with_clock`]. When `cancelled` ends while an organization is made from a seed, the start ends with
+/// [`DomainError::Stopping`]; other parts of a start take no time.
+pub async fn serve_unless(
+    setup: Setup,
+    clock: Arc<dyn Clock>,
+    cancelled: impl Future<Output = ()> + Send + 'static,
+) -> Result<Running, ServeError> {
     let (started_tx, started) = oneshot::channel();
     let (done_tx, done) = oneshot::channel();
     let thread = std::thread::Builder::new().name("http".to_owned()).spawn(move || {
         actix_rt::System::new().block_on(async move {
-            let (server, mut started, actors) = match start(setup, clock).await {
+            let (server, mut started, actors) = match start(setup, clock, cancelled).await {
                 Ok(parts) => parts,
                 Err(reason) => return drop(started_tx.send(Err(reason))),
             };
@@ -173,6 +186,7 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
 async fn start(
     setup: Setup,
     clock: Arc<dyn Clock>,
+    cancelled: impl Future<Output = ()>,
 ) -> Result<(actix_web::dev::Server, Started, Arc<Server>), ServeError> {
     install_metrics();
     let catalog = Arc::new(Catalog::load(setup.config.incoming_webhooks.catalog_dir())?);
@@ -209,7 +223,7 @@ async fn start(
     let actors = Server::start(options).await?;
     let blobs = Blobs::open_owned(&setup.config, actors.cluster_name(), setup.is_durable)?;
     if let Some(tools) = &tools {
-        seed_or_stop(&actors, &blobs, tools, &setup).await?;
+        seed_or_stop(&actors, &blobs, (tools, &setup), cancelled).await?;
     }
     fail_pending_exports(&actors).await;
     let sweep = Sweep::new(blobs.clone(), actors.clone());
@@ -245,62 +259,40 @@ fn tools(setup: &Setup, clock: &Arc<dyn Clock>) -> DevTools {
     DevTools::new(Arc::new(ShiftedClock::new(clock.clone())), setup.seed.clone(), kept)
 }
 
-/// Runs a server beside the main one.
-fn spawned(server: actix_web::dev::Server) -> ServerHandle {
-    let handle = server.handle();
-    actix_rt::spawn(server);
-    handle
-}
-
-/// Begins with a seed; without one that can be used, the actors stop.
+/// Begins with a seed; without one that can be used, or when it is cancelled, the actors stop.
 async fn seed_or_stop(
     actors: &Arc<Server>,
     blobs: &Blobs,
-    tools: &DevTools,
-    setup: &Setup,
+    (tools, setup): (&DevTools, &Setup),
+    cancelled: impl Future<Output = ()>,
 ) -> Result<(), ServeError> {
-    let seeded = seed(actors, blobs, tools, setup).await;
+    let data = &setup.config.data;
+    let seeded = match mark_folder(data, true) {
+        Ok(()) => {
+            seed(actors, blobs, (tools, setup.seed.is_some()), cancelled).await.map_err(|error| match error {
+                SeedingError::Conflict(conflict) => ServeError::Seed(conflict),
+                SeedingError::NotKept(reason) => ServeError::Mark { path: data.clone(), reason },
+                SeedingError::NotMade(error) => ServeError::Data(error),
+            })
+        }
+        not_marked => not_marked,
+    };
     if seeded.is_err() {
         actors.clone().stop().await?;
     }
     seeded
 }
 
-/// Makes the organization of a development server if it is missing, and the files that its seed names. An organization that is
-/// there keeps its content, so another seed is refused.
-async fn seed(
-    actors: &Arc<Server>,
-    blobs: &Blobs,
-    tools: &DevTools,
-    setup: &Setup,
-) -> Result<(), ServeError> {
-    mark_folder(&setup.config.data, true)?;
-    // In a cluster another node may have made it.
-    if actors.exists_elsewhere("") {
-        return Ok(());
-    }
-    let seed = &tools.seed;
-    let realm = match actors.realm_by_subdomain("") {
-        Some(realm) => {
-            if setup.seed.is_some() {
-                tools.seed_store.check(seed)?;
-            }
-            realm
-        }
-        None => {
-            let path = &setup.config.data;
-            let kept = tools.seed_store.write(None, seed);
-            kept.map_err(|reason| ServeError::Mark { path: path.clone(), reason })?;
-            match new_seeded(actors, "", seed).await {
-                Err(_) if actors.is_created_elsewhere("").await => return Ok(()),
-                made => made?,
-            }
-        }
-    };
-    if let Err(reason) = store_files(blobs, realm.id(), seed).await {
-        tracing::warn!(%reason, "the pictures of the sample organization are missing");
-    }
-    Ok(())
+/// Marks the folder of a development server.
+fn mark_folder(data: &Path, is_data_folder: bool) -> Result<(), ServeError> {
+    mark(data, is_data_folder).map_err(|reason| ServeError::Mark { path: data.to_owned(), reason })
+}
+
+/// Runs a server beside the main one.
+fn spawned(server: actix_web::dev::Server) -> ServerHandle {
+    let handle = server.handle();
+    actix_rt::spawn(server);
+    handle
 }
 
 /// Nothing makes the exports that were pending when the server ended.
@@ -329,10 +321,6 @@ fn check_purpose(data: &Path, is_development: bool) -> Result<(), ServeError> {
         }
         (true, true) | (false, _) => Ok(()),
     }
-}
-
-fn mark_folder(data: &Path, is_data_folder: bool) -> Result<(), ServeError> {
-    mark(data, is_data_folder).map_err(|reason| ServeError::Mark { path: data.to_owned(), reason })
 }
 
 /// Binds the port, which the system may choose; connections are refused until the server listens.

@@ -51,6 +51,7 @@ mod resume;
 mod scheduled;
 pub mod search;
 mod seed;
+mod seed_frames;
 mod server;
 mod session;
 mod shard;
@@ -91,6 +92,7 @@ pub use seed::{
 pub use server::Server;
 pub use server::bulk::{BulkWriter, fits_in_frame};
 pub use server::import_file::{IMPORT_REMEDY, ImportOrigin, UnfinishedImport};
+pub use server::interrupted::UnfinishedRealm;
 pub use session::{Delivered, Polled};
 pub use shared::QueueLimits;
 pub use storage::BUCKET_OWNER as BUCKET_OWNER_FILE;

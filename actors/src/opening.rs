@@ -13,7 +13,7 @@ use storage::checkpoint::{Started, complete_trees, start_from};
 use storage::disk;
 use storage::log::{Journal, JournalOptions, RealmLog, SyncPolicy, bounds};
 use storage::open::MEMORY_REPLAY_BYTES_MAX;
-use storage::{Checkpoints, DataFolder, RelocationState, StoreError, Trees};
+use storage::{Checkpoints, DataFolder, RelocationState, StoreError, Trees, UnfinishedState};
 
 /// Frames after a checkpoint that a start applies at most; with more the trees are the faster source.
 const TAIL_FRAMES_MAX: u64 = 200_000;
@@ -91,7 +91,9 @@ fn start_realms(folder: &DataFolder, logs: &[OpenLog]) -> Result<Option<Vec<Star
     let has_room = disk::space(folder.path()).is_none_or(|space| space.has_room(0));
     let all = logs.iter().flat_map(|(log, _)| log.realms()).map(RealmId);
     let ids: Vec<RealmId> = all.filter(|id| !folder.is_not_served(*id)).collect();
-    if !has_room || ids.is_empty() || folder.is_live_copy() {
+    // An organization that has to be made whole at the start needs the trees.
+    let is_interrupted = folder.marks().all().values().any(|found| found.state != UnfinishedState::Removed);
+    if !has_room || ids.is_empty() || folder.is_live_copy() || is_interrupted {
         return Ok(None);
     }
     let placement = Placement::new(logs.len());
@@ -125,8 +127,9 @@ pub(crate) fn ends_of_unserved(
     folder: &DataFolder,
     log_of: impl Fn(RealmId) -> Arc<dyn RealmLog>,
 ) -> BTreeMap<RealmId, u64> {
-    let away = folder.relocations().keys().filter(|realm| folder.is_not_served(**realm));
-    let end = |realm: &RealmId| Some((*realm, bounds(&*log_of(*realm), realm.0).ok()?.1));
+    let known = folder.relocations().keys().copied().chain(folder.marks().all().into_keys());
+    let away = known.filter(|realm| folder.is_not_served(*realm));
+    let end = |realm: RealmId| Some((realm, bounds(&*log_of(realm), realm.0).ok()?.1));
     away.filter_map(end).filter(|(_, last)| *last > 0).collect()
 }
 
@@ -182,6 +185,7 @@ fn open_trees(
     }
     let mut known: Vec<RealmId> = started.iter().map(|realm| realm.view.realm()).collect();
     known.extend(folder.relocations().keys());
+    known.extend(folder.marks().all().into_keys());
     let is_rebuilt = !has_trees(folder);
     if is_rebuilt {
         tracing::warn!(

@@ -5,6 +5,8 @@ mod addresses;
 pub mod bulk;
 mod data;
 pub mod import_file;
+pub mod interrupted;
+mod making;
 #[cfg_attr(not(feature = "cluster"), path = "server/standalone.rs")]
 mod node;
 mod stop;
@@ -14,7 +16,6 @@ use data::{Data, Node, open_data};
 use import_file::IMPORT_REMEDY;
 
 use crate::addresses::AddressIndex;
-use crate::bootstrap::{NewRealm, check_subdomain, realm_facts};
 use crate::budget::ByteBudget;
 use crate::clock::SteadyClock;
 use crate::erase::state::Erasing;
@@ -39,9 +40,8 @@ use crate::shared::RealmShared;
 use crate::upkeep::BackgroundThreads;
 use actix::ArbiterHandle;
 use actix::prelude::*;
-use model::{Directory, EventNumber, Fact, Frame, RealmId, Sequence, User};
+use model::{RealmId, User};
 use parking_lot::{Mutex, RwLock};
-use rules::error::OrganizationError;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::rc::Rc;
@@ -49,9 +49,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use storage::checkpoint::Started;
 use storage::disk;
-use storage::log::{FrameBytes, RealmLog};
+use storage::log::RealmLog;
 use storage::view::ReadCache;
-use storage::{Checkpoints, DataFolder, Projection, ProjectionSender, StoreError, Trees, View};
+use storage::{Checkpoints, DataFolder, Projection, ProjectionSender, Trees, View};
 use tokio::sync::Semaphore;
 
 /// A running shard.
@@ -167,6 +167,7 @@ impl Server {
         });
         if !server.join().await? {
             server.open_realms(started).await?;
+            server.end_interrupted().await?;
         }
         if is_behind {
             server.pause_shards(Pause::DiskFull, true).await?;
@@ -206,7 +207,6 @@ impl Server {
 
     /// Loads all organizations from the trees.
     fn load_realms(&self) -> Result<Vec<Started>, DomainError> {
-        let is_behind = self.is_behind.load(Ordering::SeqCst);
         let mut ids: Vec<RealmId> = if self.trees.is_open() { self.trees.realms()? } else { Vec::new() };
         ids.extend(self.shards.iter().flat_map(|shard| shard.log.realms()).map(RealmId));
         ids.sort();
@@ -220,17 +220,21 @@ impl Server {
         });
         let mut found = Vec::new();
         for id in ids.into_iter().filter(|id| Some(*id) != unfinished && !self.folder.is_not_served(*id)) {
-            let (log, trees) = (&*self.shard_of(id).log, &self.trees);
-            let opened = match is_behind {
-                false => storage::open_realm(log, trees, id)?,
-                true => storage::open_realm_in_memory(log, trees, id)?,
-            };
-            Checkpoints::of(&self.folder.checkpoints(), id).remove_after(opened.opened.last_sequence);
-            if let Some(view) = opened.view {
-                found.push(Started { view, opened: opened.opened, replayed: opened.replayed });
-            }
+            found.extend(self.load_realm(id)?);
         }
         Ok(found)
+    }
+
+    /// Loads an organization from the trees; none if it has no frame.
+    fn load_realm(&self, id: RealmId) -> Result<Option<Started>, DomainError> {
+        let (log, trees) = (&*self.shard_of(id).log, &self.trees);
+        let opened = match self.is_behind.load(Ordering::SeqCst) {
+            false => storage::open_realm(log, trees, id)?,
+            true => storage::open_realm_in_memory(log, trees, id)?,
+        };
+        Checkpoints::of(&self.folder.checkpoints(), id).remove_after(opened.opened.last_sequence);
+        let started = |view| Started { view, opened: opened.opened, replayed: opened.replayed };
+        Ok(opened.view.map(started))
     }
 
     fn shard_of(&self, realm: RealmId) -> &Shard {
@@ -296,40 +300,6 @@ impl Server {
         realms.by_subdomain.insert(subdomain, handle.clone());
         realms.by_id.insert(id, handle.clone());
         Ok(handle)
-    }
-
-    /// Creates an organization. It is durable when this returns. `more` returns the facts of further frames for a directory;
-    /// they are committed before the organization can be used.
-    ///
-    /// # Errors
-    /// `Rule` with `SettingInvalid` for a bad subdomain and with `SubdomainInUse` for one in use, `Storage`.
-    pub async fn create_realm<Frames: IntoIterator<Item = Vec<Fact>>>(
-        &self,
-        new: NewRealm,
-        more: impl FnOnce(&Directory) -> Frames,
-    ) -> Result<RealmHandle, DomainError> {
-        check_subdomain(&new.subdomain)?;
-        if let Some(pause) = self.health.status().paused {
-            return Err(DomainError::Paused(pause));
-        }
-        // One at a time: it takes the next free id.
-        let _guard = self.creating.lock().await;
-        if self.realm_by_subdomain(&new.subdomain).is_some() {
-            return Err(rules::RuleError::from(OrganizationError::subdomain_in_use(&new.subdomain)).into());
-        }
-        self.check_not_imported(&new.subdomain)?;
-        let _making = self.making().await;
-        let id = self.new_id(&new.subdomain).await?;
-        let log = self.shard_of(id).log.clone();
-        let opened = log.open(id.0, 0).map_err(StoreError::from)?;
-        let mut writer = FirstFrames { server: self, id, epoch: opened.epoch, log, view: None };
-        writer.write(realm_facts(id, &new, self.options.clock.now())).await?;
-        let further = writer.view.as_ref().map(|view| more(&view.directory));
-        for facts in further.into_iter().flatten() {
-            writer.write(facts).await?;
-        }
-        let view = writer.view.ok_or(DomainError::Stopping)?;
-        self.start_realm(view, opened.epoch).await
     }
 
     /// The budget of bytes that are held for clients.
@@ -399,38 +369,6 @@ impl Server {
                 queue.release();
             }
         }
-    }
-}
-
-/// Writes the first frames of an organization before it can be used.
-struct FirstFrames<'s> {
-    server: &'s Server,
-    id: RealmId,
-    epoch: u64,
-    log: Arc<dyn RealmLog>,
-    view: Option<View>,
-}
-
-impl FirstFrames<'_> {
-    async fn write(&mut self, facts: Vec<Fact>) -> Result<(), DomainError> {
-        let progress = self.view.as_ref().map(|view| view.progress).unwrap_or_default();
-        let sequence = Sequence(progress.sequence.0 + 1);
-        let first_event = EventNumber(progress.last_event.0 + 1);
-        let frame = Frame { at: self.server.options.clock.now(), first_event, facts };
-        let payload = storage::encode_frame(&frame)?;
-        let bytes = FrameBytes { realm: self.id.0, sequence: sequence.0, payload, original: None };
-        let ticket = self.log.append(bytes, self.epoch).map_err(StoreError::from)?;
-        let durability = &self.server.shard_of(self.id).durability;
-        while durability.upto() < ticket {
-            if let Some(error) = durability.failure() {
-                return Err(DomainError::Paused(Pause::from(&error)));
-            }
-            actix::clock::sleep(std::time::Duration::from_micros(200)).await;
-        }
-        if durability.is_lost(self.id, ticket) {
-            return Err(DomainError::Stopping);
-        }
-        self.server.apply_unopened(&mut self.view, &frame)
     }
 }
 

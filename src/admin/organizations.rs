@@ -33,7 +33,8 @@ pub(super) async fn create(
     Ok(Answer::of(format!("Organization created; {} is its owner.", owner.email), value))
 }
 
-/// All organizations of the server, and the one of an import that is not finished, whose subdomain is taken.
+/// All organizations of the server, the one of an import that is not finished, whose subdomain is taken, and those that are not served
+/// because the server ended while they were made or reset.
 pub(super) fn list(server: &Server) -> Answer {
     let none = "There is no organization yet; `millstream realm create` creates one.";
     let mut table = Table::new(&["subdomain", "name", "people", "state", "archive"])
@@ -41,6 +42,7 @@ pub(super) fn list(server: &Server) -> Answer {
         // Earlier versions did not note that of an import.
         .with_unknowns("subdomain")
         .or_sentence(none);
+    let unfinished = server.unfinished_realms();
     for realm in server.realms() {
         let directory = realm.directory();
         let people = directory.users().filter(|user| user.is_active && !user.is_bot()).count();
@@ -54,7 +56,11 @@ pub(super) fn list(server: &Server) -> Answer {
         let (subdomain, archive) = origin.as_ref().map(|at| (&at.subdomain, &at.archive)).unzip();
         table.push(vec![json!(subdomain), json!(""), json!(0), json!("importing"), json!(archive)]);
     }
-    let lines = import.iter().map(|import| format!("{import} is not finished; {IMPORT_REMEDY}.")).collect();
+    for realm in &unfinished {
+        table.push(vec![json!(realm.subdomain), json!(""), json!(0), json!("unfinished"), json!(null)]);
+    }
+    let imports = import.iter().map(|import| format!("{import} is not finished; {IMPORT_REMEDY}."));
+    let lines = imports.chain(unfinished.iter().map(|realm| format!("{realm}."))).collect();
     Answer { lines, ..Answer::list(table) }
 }
 

@@ -4,7 +4,7 @@ use super::data::DataArgs;
 use super::error::CliError;
 use super::print::replace_line;
 use crate::admin::Answer;
-use actors::CheckProgress;
+use actors::{CheckProgress, Server};
 use serde_json::json;
 use std::io::IsTerminal;
 
@@ -37,6 +37,8 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
     let report = report?;
     let indexes: Vec<String> =
         actors::check_indexes(&data, &report).into_iter().map(|index| index.to_string()).collect();
+    let unfinished = Server::unfinished_realms_in(&data)?;
+    let unfinished: Vec<String> = unfinished.iter().map(ToString::to_string).collect();
     let value = json!({
         "is_clean": report.is_clean(),
         "is_repaired": !report.is_clean() && report.is_repaired(),
@@ -51,8 +53,9 @@ pub fn run(args: &CheckArgs) -> Result<(), CliError> {
             "inconsistent": realm.inconsistent, "rebuilt": realm.rebuilt, "problem": realm.problem,
         })).collect::<Vec<_>>(),
         "search": &indexes,
+        "unfinished": &unfinished,
     });
-    let lines = indexes.into_iter().chain([report.to_string()]).collect();
+    let lines = indexes.into_iter().chain(unfinished).chain([report.to_string()]).collect();
     args.data.print(&Answer { table: None, lines, value })?;
     if report.is_clean() || report.is_repaired() {
         return Ok(());

@@ -10,12 +10,14 @@ use crate::clock_check::warn_if_behind;
 use crate::config::{Config, ConfigError, Log, unknown_variables};
 use crate::doctor;
 use crate::open_files;
-use crate::server::{Running, ServeError, Setup, serve};
-use actors::DomainError;
+use crate::server::{Running, ServeError, Setup, serve_unless};
 use actors::folder_access::unwritable_folder;
+use actors::{DomainError, SystemClock};
 use serde_json::json;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// How long the stop of a server takes whose trees do not answer: accepted requests are finished meanwhile.
 const HANGING_STOP_MAX: Duration = Duration::from_secs(10);
@@ -56,10 +58,12 @@ pub fn run_until_stopped(
     actix_rt::System::new().block_on(async {
         let mut signals = Signals::new()
             .map_err(|reason| CliError::System { what: "cannot listen for signals", reason })?;
-        let mut start = std::pin::pin!(serve(setup));
+        let (cancel, cancelled) = oneshot::channel();
+        let cancelled = async { cancelled.await.unwrap_or(()) };
+        let mut start = std::pin::pin!(serve_unless(setup, Arc::new(SystemClock), cancelled));
         let running = tokio::select! {
             running = &mut start => running?,
-            signal = signals.stop() => return Err(interrupted(start, signal, &mut signals).await),
+            signal = signals.stop() => return Err(interrupted((start, cancel), signal, &mut signals).await),
         };
         tracing::info!(address = %running.address(), "listening");
         if let Some(address) = running.metrics_address() {
@@ -88,13 +92,16 @@ pub fn run_until_stopped(
     })
 }
 
-/// Ends a start after a signal. One that is nearly done is finished and the server stopped, so that nothing is written after the
-/// folder of a temporary server was deleted; a second signal ends the process at once.
+/// Ends a start after a signal. An organization that is being made from a seed is left as it is, for the next start to make it again;
+/// a start that is nearly done is finished and the server stopped, so that nothing is written after the folder of a temporary server
+/// was deleted. A second signal ends the process at once.
 async fn interrupted(
-    start: impl Future<Output = Result<Running, ServeError>>,
+    (start, cancel): (impl Future<Output = Result<Running, ServeError>>, oneshot::Sender<()>),
     signal: StopSignal,
     signals: &mut Signals,
 ) -> CliError {
+    // The start may have ended.
+    let _ = cancel.send(());
     let end = async {
         if let Ok(Ok(running)) = tokio::time::timeout(REST_OF_START_MAX, start).await {
             // The process ends as it would without: nothing was acknowledged.

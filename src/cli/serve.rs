@@ -72,6 +72,8 @@ fn greet(running: &Running) {
     text.push_str(&format!("  URL   {}\n  Data  {}\n", running.url(), app.config.data.display()));
     if let Ok(Some(import)) = app.server.unfinished_import() {
         text.push_str(&unfinished_import(&import));
+    } else if !app.server.unfinished_realms().is_empty() {
+        text.extend(app.server.unfinished_realms().iter().map(|realm| format!("\n{realm}.\n")));
     } else if app.server.realms().is_empty() && !app.config.cluster.is_on() {
         text.push_str(&no_organization(&app.config.data));
     }

@@ -172,6 +172,20 @@ pub fn unfinished_import(config: &Config) -> Option<Finding> {
     }
 }
 
+/// Organizations of which the folder has only a part; none if all are whole. A running server may just be making or resetting them.
+pub fn unfinished_realms(config: &Config, is_running: bool) -> Option<Finding> {
+    let what = "organizations";
+    match Server::unfinished_realms_in(&config.data) {
+        Ok(found) if found.is_empty() => None,
+        Ok(found) => {
+            let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+            let now = if is_running { " (unless the server that runs is just doing that)" } else { "" };
+            Some(Finding::warning(what, format!("{}{now}", texts.join("; "))))
+        }
+        Err(error) => Some(Finding::problem(what, storage_error_text(&error))),
+    }
+}
+
 /// The folder, or the one above that exists.
 fn existing(config: &Config) -> &Path {
     config.data.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."))

@@ -8,6 +8,7 @@ use crate::private_files::{create_private, sync_folder, write_private};
 use crate::projection::recover_renewed;
 use crate::relocations::{self, Relocation, RelocationState};
 use crate::secret::{hex, unhex};
+use crate::unfinished::UnfinishedMarks;
 use hmac::{Hmac, Mac};
 use model::RealmId;
 use sha2::Sha256;
@@ -60,6 +61,7 @@ pub struct DataFolder {
     instance: Option<Instance>,
     is_live_copy: bool,
     relocations: BTreeMap<RealmId, Relocation>,
+    marks: UnfinishedMarks,
     _lock: FolderLock,
 }
 
@@ -103,8 +105,8 @@ impl DataFolder {
         }
         recover_renewed(&path.join("state"))?;
         let (path, shards) = (path.to_path_buf(), format.shards);
-        let relocations = relocations::read(&path)?;
-        Ok(Self { path, shards, secret, instance, is_live_copy, relocations, _lock: lock })
+        let (relocations, marks) = (relocations::read(&path)?, UnfinishedMarks::read(&path)?);
+        Ok(Self { path, shards, secret, instance, is_live_copy, relocations, marks, _lock: lock })
     }
 
     /// Whether `path` is a data folder.
@@ -157,9 +159,15 @@ impl DataFolder {
         &self.relocations
     }
 
-    /// Whether the folder has an organization that is not to be served from it.
+    /// Whether the folder has an organization that is not to be served from it: it is elsewhere, or only a part of one.
     pub fn is_not_served(&self, realm: RealmId) -> bool {
-        self.relocations.get(&realm).is_some_and(|found| found.state != RelocationState::Here)
+        let is_away = |found: &Relocation| found.state != RelocationState::Here;
+        self.relocations.get(&realm).is_some_and(is_away) || self.marks.has(realm)
+    }
+
+    /// The organizations that may be only a part of one.
+    pub fn marks(&self) -> &UnfinishedMarks {
+        &self.marks
     }
 
     /// What the keys of an organization are derived from. Never print it.

@@ -28,6 +28,7 @@ mod restoring;
 mod secret;
 pub mod shared_files;
 mod stored_message;
+pub mod unfinished;
 pub mod view;
 
 #[cfg(test)]
@@ -49,4 +50,5 @@ pub use projection::{StallWatch, Trees};
 pub use projector::{Projection, ProjectionFailure, ProjectionSender};
 pub use relocations::{Relocation, RelocationState};
 pub use stored_message::PendingVersions;
+pub use unfinished::{Unfinished, UnfinishedState};
 pub use view::View;

@@ -23,6 +23,7 @@ mod replay;
 mod rounds;
 mod scheduled;
 mod search;
+mod seeding;
 mod terminate;
 mod traffic;
 mod upgrade;

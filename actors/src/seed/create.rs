@@ -7,11 +7,11 @@ use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::presence::Report;
 use crate::realm::NewUser;
+use crate::seed_frames::{read_seed, seed_frames};
 use crate::server::Server;
 use model::push::PushFact;
 use model::{ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Timestamp};
-use storage::StoreError;
-use storage::log::RealmLog;
+use storage::UnfinishedState;
 
 /// Bytes of the facts of one frame, well below its largest size.
 const FRAME_BYTES_MAX: usize = 256 * 1024;
@@ -49,21 +49,31 @@ impl Server {
         let (log, id) = (self.log_of(realm.id()), realm.id());
         let read = tokio::task::spawn_blocking(move || seed_frames(&*log, id));
         let frames = read.await.map_err(|error| DomainError::Storage(error.to_string()))??;
+        let (first, subdomain) = {
+            let view = realm.shared.view.read();
+            (view.progress.sequence.next().0, view.directory.realm().subdomain.clone())
+        };
+        let mark = self.mark_unfinished(id, UnfinishedState::Resetting, (first, &subdomain))?;
         realm.reset(frames).await?;
+        if let Some(mark) = mark {
+            mark.end();
+        }
         report_seen(realm, seen);
         Ok(())
     }
 
-    /// Creates an organization with the content of a seed. It is durable when this returns.
+    /// Creates an organization with the content of a seed. It is durable when this returns. `prepare` stores before what is not in
+    /// the journal, such as files.
     ///
     /// # Errors
-    /// Those of [`Server::create_realm`].
+    /// Those of [`Server::create_realm`], and that of `prepare`.
     pub async fn create_seeded_realm(
         &self,
         new: NewRealm,
         seed: &Seed<'_>,
+        prepare: impl AsyncFnOnce(RealmId) -> Result<(), DomainError>,
     ) -> Result<RealmHandle, DomainError> {
-        let realm = self.create_realm(new, |directory| frames(directory, seed)).await?;
+        let realm = self.create_prepared_realm(new, prepare, |directory| frames(directory, seed)).await?;
         report_seen(&realm, &seed.seen);
         Ok(realm)
     }
@@ -91,36 +101,6 @@ fn report_seen(realm: &RealmHandle, seen: &[Seen<'_>]) {
             presence.report(user.id, *report, Timestamp(now.0.saturating_sub(secs_ago * 1000)));
         }
     }
-}
-
-/// The facts with which an organization was created, frame by frame.
-fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, DomainError> {
-    let mut frames = Vec::new();
-    read_seed(log, realm, |facts| frames.push(facts))?;
-    Ok(frames)
-}
-
-/// Reads the frames with which an organization was created: those up to the one that ends its seed.
-fn read_seed(log: &dyn RealmLog, realm: RealmId, mut read: impl FnMut(Vec<Fact>)) -> Result<(), DomainError> {
-    for frame in log.read(realm.0, 1).map_err(StoreError::from)? {
-        let stored = frame.map_err(StoreError::from)?;
-        let facts = storage::decode_frame(&stored.payload)?.facts;
-        // Every other way to make an organization is recorded in the audit log.
-        if facts.iter().any(|fact| matches!(fact, Fact::Audit(_))) {
-            break;
-        }
-        let is_last = matches!(facts.last(), Some(Fact::Push(fact)) if is_end(fact));
-        read(facts);
-        if is_last {
-            return Ok(());
-        }
-    }
-    Err(DomainError::NotSeeded)
-}
-
-/// Whether this is the last fact of a seed.
-fn is_end(fact: &PushFact) -> bool {
-    matches!(fact, PushFact::NotificationCursorMoved(_))
 }
 
 /// The facts of a seed, frame by frame. `directory` has the system groups and the server's own bots already. What people have read is

@@ -18,6 +18,7 @@ impl Server {
         used.extend(self.realms.read().by_id.keys());
         used.extend(unfinished(self.folder.path())?.map(|import| import.realm));
         used.extend(self.folder.relocations().keys());
+        used.extend(self.folder.marks().all().into_keys());
         let is_free = |id: &RealmId| id.0 > 0 && !used.contains(id);
         Ok(wanted.filter(is_free).unwrap_or_else(|| used.last().copied().unwrap_or_default().next()))
     }

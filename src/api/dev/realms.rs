@@ -8,6 +8,7 @@ use crate::dev::tools::DevTools;
 use crate::dev::{new_seeded, store_files};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, HostHeader, Params, reply};
 use actors::{DomainError, RealmHandle, check_subdomain, subdomain_rule};
+use model::RealmId;
 use rules::RuleError;
 use rules::error::OrganizationError;
 use serde::Serialize;
@@ -62,8 +63,6 @@ pub async fn create(
         None => tools.seed.clone(),
     };
     let realm = make(&app, tools, new.subdomain, &seed).await?;
-    store_files(&app.blobs, realm.id(), &seed).await?;
-    tools.set_seed(realm.id(), seed).map_err(|error| DomainError::Storage(error.to_string()))?;
     let subdomain = realm.subdomain();
     let url = app.hosts.give_url(&subdomain, host.as_deref());
     let host = url.split_once("://").map_or(url.as_str(), |(_, host)| host);
@@ -76,14 +75,16 @@ async fn make(
     app: &App,
     tools: &DevTools,
     asked: Option<String>,
-    seed: &SeedDocument,
+    seed: &Arc<SeedDocument>,
 ) -> Result<RealmHandle, ApiError> {
     let mut last_number = tools.last_number.lock().await;
     if app.server.realms().len() >= REALMS_MAX {
         return Err(ApiError::bad_request(format!("There are {REALMS_MAX} organizations already")));
     }
     if let Some(subdomain) = asked {
-        return Ok(new_seeded(&app.server, &subdomain, seed).await?);
+        return Ok(
+            new_seeded(&app.server, &subdomain, seed, async |id| prepare(app, tools, id, seed).await).await?
+        );
     }
     loop {
         *last_number += 1;
@@ -91,10 +92,23 @@ async fn make(
         if app.server.realm_by_subdomain(&subdomain).is_some() {
             continue;
         }
-        match new_seeded(&app.server, &subdomain, seed).await {
+        match new_seeded(&app.server, &subdomain, seed, async |id| prepare(app, tools, id, seed).await).await
+        {
             // The command line makes organizations too.
             Err(DomainError::Rule(RuleError::Organization(OrganizationError::SubdomainInUse { .. }))) => {}
             made => return Ok(made?),
         }
     }
+}
+
+/// Stores the files and the seed of a new organization, which has them from its beginning.
+async fn prepare(
+    app: &App,
+    tools: &DevTools,
+    realm: RealmId,
+    seed: &Arc<SeedDocument>,
+) -> Result<(), DomainError> {
+    let failed = |reason: String| DomainError::Storage(reason);
+    store_files(&app.blobs, realm, seed).await.map_err(|error| failed(error.to_string()))?;
+    tools.set_seed(realm, seed.clone()).map_err(|error| failed(error.to_string()))
 }

@@ -20,6 +20,8 @@ pub async fn reset(
 ) -> HandlerResult {
     let tools = tools(&app)?;
     let seed = tools.seed_of(realm.id());
+    // Before, so that they are there if the server ends right after the reset; and after, because what was deleted may go now.
+    store_files(&app.blobs, realm.id(), &seed).await?;
     app.server.reset_realm(&realm, &seed.seen()).await?;
     store_files(&app.blobs, realm.id(), &seed).await?;
     delete_files(&app, tools, &realm, seed);

@@ -13,6 +13,7 @@ use crate::folder_access::check_access;
 use crate::instance::Instance;
 use crate::log::{self, LogError};
 use crate::relocations;
+use crate::unfinished;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -70,6 +71,7 @@ impl Backups {
                 adding.add(name, None)?;
             }
         }
+        adding.add_unfinished()?;
         // Before the journal, which then has the frames that they stand for.
         adding.add_checkpoints()?;
         adding.add_bases()?;
@@ -78,6 +80,8 @@ impl Backups {
         }
         // Its first segments may have been removed meanwhile, after a new base was made.
         adding.add_bases()?;
+        // Organizations of which the journal has a part because they were begun meanwhile.
+        adding.add_unfinished()?;
         adding.add_folder("blobs")?;
         // Of development servers: what a reset goes back to.
         adding.add_folder("seeds")?;
@@ -164,7 +168,15 @@ impl Adding<'_> {
         Ok(())
     }
 
-    /// The folders of organizations in a folder that may be missing.
+    /// Adds the marks of organizations that may be only a part of one. A start finds out itself whether one is whole.
+    fn add_unfinished(&mut self) -> Result<(), StoreError> {
+        for name in self.realms_in(unfinished::FOLDER)? {
+            self.add_unless_known(&format!("{}/{name}", unfinished::FOLDER))?;
+        }
+        Ok(())
+    }
+
+    /// What a folder has that may be missing: a folder or file for each organization.
     fn realms_in(&self, folder: &str) -> Result<Vec<String>, StoreError> {
         let folder = self.data.join(folder);
         if folder.exists() { names(&folder) } else { Ok(Vec::new()) }

@@ -68,6 +68,8 @@ fn backup_of_a_folder_in_use() {
     // All queued frames become durable before this returns.
     run.log.open(REALM.0, 0).unwrap();
     fs::write(case.data().join(IMPORT), "2 archive\n").unwrap();
+    fs::create_dir(case.data().join("unfinished")).unwrap();
+    fs::write(case.data().join("unfinished/9"), "making 1 acme\n").unwrap();
     let backups = case.backups();
     let first = backups.add(&case.data(), 1_000_000_000_000_000).unwrap();
     assert!(first.new_files == first.files && first.files >= 4, "{first:?}");
@@ -84,6 +86,7 @@ fn backup_of_a_folder_in_use() {
         assert_eq!((restored.files + 1, restored.frames_removed), (first.files, 0));
         assert_eq!(fs::read_to_string(data.join("blobs/1/a b.txt")).unwrap(), "tea");
         assert_eq!(fs::read_to_string(data.join(IMPORT)).unwrap(), "2 archive\n");
+        assert_eq!(fs::read_to_string(data.join("unfinished/9")).unwrap(), "making 1 acme\n");
         assert_eq!(Case::newest(&data), MessageId(30));
         assert!(
             restore(&backups, &data, None, OnDamage::Refuse).unwrap_err().to_string().contains("not empty")
