@@ -212,7 +212,7 @@ async fn interrupted_new_organization_is_whole_or_gone() {
         let acme = ("acme".to_owned(), "open".to_owned(), PEOPLE as u64);
         let found = listed(&data);
         if found.len() == 1 {
-            assert_eq!(found, [root.clone()], "round {round}");
+            assert_eq!(found, std::slice::from_ref(&root), "round {round}");
             server.anonymous().post("/dev/realms", &[("subdomain", &"acme")]).ok().await;
         }
         let mut found = listed(&data);
