@@ -2,9 +2,8 @@
 
 use crate::budget::BudgetFull;
 use crate::health::Pause;
-use model::{QueueId, UserId};
+use model::QueueId;
 use rules::RuleError;
-use std::collections::BTreeMap;
 use storage::log::LogError;
 
 /// Why a command failed. Nothing has changed then.
@@ -77,30 +76,9 @@ pub enum DomainError {
     /// Only organizations that a development server made from a seed can be reset.
     #[error("the organization was not made from a seed, so there is nothing to reset it to")]
     NotSeeded,
-    /// A request that takes several frames was refused after some of them.
-    #[error("only a part was done: {why}")]
-    Partly {
-        why: Box<Self>,
-        /// What was done: names of channels by user.
-        subscribed: BTreeMap<UserId, Vec<String>>,
-    },
     /// The key is unknown, or belongs to another account.
     #[error("invalid api key")]
     InvalidApiKey,
-}
-
-impl DomainError {
-    /// Whether the same command may be accepted later, although nothing else changes.
-    pub fn is_temporary(&self) -> bool {
-        matches!(
-            self,
-            Self::Overloaded
-                | Self::Memory(_)
-                | Self::Storage(_)
-                | Self::Paused(_)
-                | Self::WriteBudgetSpent { .. }
-        )
-    }
 }
 
 impl From<&LogError> for Pause {

@@ -68,6 +68,7 @@ pub use bot_notices::SYSTEM_BOTS;
 pub use bot_notices::{gateway_bot, notification_bot, welcome_bot};
 pub use bot_owner::{owner_message, owner_notice};
 pub use changes::{Edited, NamedEmoji, ReactionChange, RequestedEdit, TopicDeletion};
+pub use channel::Unsubscribed;
 pub use check::{IndexReport, check, check_indexes};
 pub use clock::{Clock, ManualClock, ShiftedClock, SystemClock};
 pub use draft::{ChannelDraft, DirectDraft, Draft, Sent};
@@ -82,8 +83,7 @@ pub use placement::Placement;
 pub use presence::{Presence, Report};
 pub use realm::{
     Added, BULK_NOTICE_RECIPIENTS_MAX, BotDefaults, BotUpdate, EmojiFiles, EndedSessions, FolderDescription,
-    Joining, NewBot, NewPassword, NewPushDevice, NewUser, OwnChanges, RegisteredQueue, Unsubscribed,
-    WantedStatus,
+    Joining, NewBot, NewPassword, NewPushDevice, NewUser, OwnChanges, RegisteredQueue, WantedStatus,
 };
 pub use seed::{
     Seed, SeedChange, SeedChannel, SeedEmoji, SeedField, SeedFile, SeedFolder, SeedGroup, SeedPermission,

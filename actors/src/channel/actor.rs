@@ -1,8 +1,9 @@
 //! The actor around `ChannelState`: takes ids, commits, and remembers what it committed.
 
-use super::commands::{ApplyFacts, IsIdle, SendMessage};
+use super::commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed, UnsubscribedPart};
 use super::participants::participants;
 use super::state::{ChannelState, SendContext, SendDecision};
+use super::unsubscribing::{UnreadPart, removed_facts};
 use crate::ReplySender;
 use crate::account::Charged;
 use crate::changes::{Change, ChangeCommand, ConversationKey, DecidesChanges, first_submessage};
@@ -12,12 +13,14 @@ use crate::error::DomainError;
 use crate::fanout::Fanout;
 use crate::mailbox::BoundedMailbox;
 use crate::shard::{BasedOn, CommitCallback, Committer, RunNext, Sequencer, SerialActor, SerialQueue};
-use crate::shared::RealmShared;
+use crate::shared::{FLAG_RANGES_MAX, RealmShared, SUBSCRIBERS_MAX};
 use crate::uploads::claim_in;
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
-use model::{ChannelId, Directory, Fact, MessageFact, MessageId, TopicKey};
+use model::{ChannelId, Directory, Fact, MessageFact, MessageId, TopicKey, UserId};
 use parking_lot::RwLock;
+use rules::bots::bots_leaving_with;
+use rules::permissions::create::{check_may_remove_subscribers, is_own_subscription};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -191,6 +194,53 @@ impl ChannelActor {
         self.refresh();
         self.in_order(ctx, BasedOn::Uncommitted, answer, run);
     }
+
+    fn unsubscribe(
+        &mut self,
+        users: Vec<UserId>,
+        by: UserId,
+    ) -> Result<(Sequencer, UnsubscribedPart, Vec<Fact>), DomainError> {
+        let ids = self.committer.ids(self.realm.id)?;
+        check_unsubscribe(&self.realm.directory(), self.id, &users, by)?;
+        let mut removed = self.state.subscribed_among(&users);
+        let not_subscribed = users.into_iter().filter(|user| !removed.contains(user)).collect();
+        self.add_their_bots(&mut removed);
+        let mut left = removed.split_off(removed.len().min(SUBSCRIBERS_MAX));
+        let unread = UnreadPart::of(&self.realm.view.read(), self.id, &removed, FLAG_RANGES_MAX);
+        left.extend(removed.split_off(unread.fitting.len()));
+        let outcome = Unsubscribed { removed, not_subscribed };
+        let part = UnsubscribedPart { outcome, left, unread: unread.rest };
+        let facts = match unread.fitting.is_empty() {
+            true => Vec::new(),
+            false => removed_facts(self.id, unread.fitting, ids.last_message(), by),
+        };
+        Ok((ids, part, facts))
+    }
+
+    /// Adds the subscribed bots of users who leave and cannot read the channel any more.
+    fn add_their_bots(&self, leaving: &mut Vec<UserId>) {
+        let directory = self.realm.directory();
+        let Some(channel) = directory.channel(self.id) else { return };
+        let mut bots = self.state.subscribed_among(&bots_leaving_with(&directory, channel, leaving));
+        bots.retain(|bot| !leaving.contains(bot));
+        leaving.extend(bots);
+    }
+}
+
+/// Users may unsubscribe themselves and their bots, others only with a permission.
+fn check_unsubscribe(
+    directory: &Directory,
+    id: ChannelId,
+    users: &[UserId],
+    by: UserId,
+) -> Result<(), DomainError> {
+    let (Some(requester), Some(channel)) = (directory.user(by), directory.channel(id)) else {
+        return Err(DomainError::InvalidApiKey);
+    };
+    if users.iter().all(|user| is_own_subscription(directory, by, *user)) {
+        return Ok(());
+    }
+    Ok(check_may_remove_subscribers(directory, requester, &[channel])?)
 }
 
 /// The state of a channel with the messages of `view` and all else of `directory`; `None` if there is no such channel.
@@ -233,10 +283,6 @@ impl SerialActor for ChannelActor {
         &self.committer
     }
 
-    fn is_held(&self) -> bool {
-        self.committer.is_held(self.realm.id, self.id)
-    }
-
     /// The destination channel of a move receives the facts, too.
     fn commit(&mut self, _: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: CommitCallback) -> bool {
         let (known, sequence) = (facts.clone(), ids.sequence);
@@ -264,8 +310,7 @@ impl Handler<RunNext> for ChannelActor {
     /// the shard, the commands get the error.
     fn handle(&mut self, _: RunNext, ctx: &mut Self::Context) {
         self.refresh();
-        let is_changing = self.is_held()
-            || self.committer.uncommitted_channel(self.realm.id, self.id).is_some()
+        let is_changing = self.committer.uncommitted_channel(self.realm.id, self.id).is_some()
             || self.committer.is_awaiting_messages(self.realm.id, self.id);
         let is_working = self.committer.ids(self.realm.id).is_ok();
         if (std::mem::take(&mut self.has_unpublished_facts) || is_changing) && is_working {
@@ -289,6 +334,20 @@ impl Handler<SendMessage> for ChannelActor {
 
     fn handle(&mut self, SendMessage { draft, ends, answer }: SendMessage, ctx: &mut Self::Context) {
         self.run_in_order(ctx, answer, move |actor, ctx, answer| actor.send(ctx, draft, ends, answer));
+    }
+}
+
+impl Handler<Unsubscribe> for ChannelActor {
+    type Result = ();
+
+    fn handle(&mut self, request: Unsubscribe, ctx: &mut Self::Context) {
+        let Unsubscribe { users, by, answer } = request;
+        self.refresh();
+        // Messages that are not durable yet are unread, too, and must be marked as read.
+        self.in_order(ctx, BasedOn::Durable, answer, move |actor, ctx, answer| {
+            let decided = actor.unsubscribe(users, by);
+            actor.conclude(ctx, decided, answer);
+        });
     }
 }
 

@@ -12,8 +12,8 @@ mod unsubscribing;
 
 pub(crate) use actor::load_state;
 pub use actor::{ChannelActor, Channels};
-pub use commands::{ApplyFacts, IsIdle, SendMessage};
+pub use commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed};
 pub(crate) use participants::participants;
 pub(crate) use state::SendContext;
 pub use subscriptions::{ChangeSubscription, SetTopicPolicy};
-pub(crate) use unsubscribing::{UnreadPart, removed_facts, unread_in, unsubscribe_facts};
+pub(crate) use unsubscribing::{unread_in, unsubscribe_facts};

@@ -191,6 +191,11 @@ impl ChannelState {
         }
     }
 
+    /// The users of a list that are subscribed.
+    pub fn subscribed_among(&self, users: &[UserId]) -> Vec<UserId> {
+        users.iter().copied().filter(|user| self.is_subscribed(*user)).collect()
+    }
+
     /// Applies what was decided, here or by the organization. Other records are read from the view.
     pub fn apply(&mut self, fact: &Fact) {
         if let Fact::Message(fact) = fact {

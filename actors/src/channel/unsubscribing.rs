@@ -6,26 +6,30 @@ use storage::View;
 
 /// The unread messages of some subscribers of a channel, as far as they fit into one frame.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct UnreadPart {
-    /// The first users, each with all of their unread messages of the channel.
+pub(super) struct UnreadPart {
+    /// The first users, each with their unread messages of the channel; at least one user if there are any.
     pub fitting: Vec<(UserId, MessageRanges)>,
-    /// If not even the messages of the first user fit: that user, with the first of them.
-    pub partial: Option<(UserId, MessageRanges)>,
+    /// If not even the messages of the first user fit: that user, with those that are left.
+    pub rest: Option<(UserId, MessageRanges)>,
 }
 
 impl UnreadPart {
     /// The unread messages of the first of some users, with at most `room` ranges.
-    pub(crate) fn of(view: &View, channel: ChannelId, users: &[UserId], mut room: usize) -> Self {
-        let mut part = Self { fitting: Vec::new(), partial: None };
+    pub(super) fn of(view: &View, channel: ChannelId, users: &[UserId], mut room: usize) -> Self {
+        let mut part = Self { fitting: Vec::new(), rest: None };
         for user in users {
             let mut messages = unread_in(view, channel, *user);
-            if messages.0.len() > room {
-                messages.0.truncate(room);
-                part.partial = part.fitting.is_empty().then_some((*user, messages));
+            if messages.0.len() > room && !part.fitting.is_empty() {
                 break;
+            }
+            if messages.0.len() > room {
+                part.rest = Some((*user, MessageRanges(messages.0.split_off(room))));
             }
             room -= messages.0.len();
             part.fitting.push((*user, messages));
+            if part.rest.is_some() {
+                break;
+            }
         }
         part
     }
@@ -44,7 +48,7 @@ pub(crate) fn unsubscribe_facts(
 }
 
 /// The facts that unsubscribe users from a channel, and mark as read what each has unread there.
-pub(crate) fn removed_facts(
+pub(super) fn removed_facts(
     channel: ChannelId,
     unread: Vec<(UserId, MessageRanges)>,
     last: MessageId,
@@ -66,7 +70,10 @@ pub(crate) fn unread_in(view: &View, channel: ChannelId, user: UserId) -> Messag
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{self, HAMLET, IAGO, VERONA};
+    use crate::draft::Destination;
+    use crate::fixture::{self, HAMLET, IAGO, START, VERONA};
+    use model::{EventNumber, Flag, FlagOp, Frame, Place};
+    use std::sync::Arc;
 
     fn ranges(ids: impl IntoIterator<Item = u32>) -> MessageRanges {
         MessageRanges::from_sorted(ids.into_iter().map(MessageId))
@@ -75,12 +82,24 @@ mod tests {
     /// Six messages, of which Hamlet has read the second and the fourth.
     fn view() -> View {
         let mut view = fixture::view();
-        (1..=6).for_each(|id| {
-            let sent = fixture::sent(&view, VERONA, id);
-            fixture::apply(&mut view, vec![sent]);
-        });
-        let read = [2, 4].map(|id| Fact::Message(MessageFact::read(HAMLET, ranges([id]))));
-        fixture::apply(&mut view, read.into());
+        let recipient = view.directory.channel(VERONA).unwrap().recipient;
+        let sent = |view: &View, id| {
+            let draft = fixture::draft(view, HAMLET, VERONA, "lunch", "hi").draft;
+            let place = Place::Channel { channel: VERONA, topic: "lunch".into() };
+            let destination = Destination { recipient, place, topic_links: Vec::new() };
+            let message = draft.into_message(MessageId(id), START, destination, Default::default());
+            Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None })
+        };
+        let mut facts: Vec<Fact> = (1..=6).map(|id| sent(&view, id)).collect();
+        facts.extend([2, 4].map(|id| {
+            let (user, messages) = (HAMLET, ranges([id]));
+            Fact::Message(MessageFact::FlagsChanged { user, flag: Flag::Read, op: FlagOp::Add, messages })
+        }));
+        for fact in facts {
+            let first_event: EventNumber = view.progress.last_event.next();
+            let frame = Frame { at: START, first_event, facts: vec![fact] };
+            view.apply(view.progress.sequence.next(), &frame).unwrap();
+        }
         view
     }
 
@@ -90,11 +109,13 @@ mod tests {
         let (of_hamlet, of_iago) = ((HAMLET, ranges([1, 3, 5, 6])), (IAGO, ranges(1..=6)));
         let part = |room| UnreadPart::of(&view, VERONA, &[HAMLET, IAGO], room);
         let all = vec![of_hamlet.clone(), of_iago.clone()];
-        assert_eq!(part(4), UnreadPart { fitting: all, partial: None });
-        assert_eq!(part(3), UnreadPart { fitting: vec![of_hamlet], partial: None });
-        let first = (HAMLET, ranges([1, 3]));
-        assert_eq!(part(2), UnreadPart { fitting: Vec::new(), partial: Some(first) });
-        let none = UnreadPart { fitting: Vec::new(), partial: None };
+        assert_eq!(part(4), UnreadPart { fitting: all, rest: None });
+        assert_eq!(part(3), UnreadPart { fitting: vec![of_hamlet], rest: None });
+        assert_eq!(
+            part(2),
+            UnreadPart { fitting: vec![(HAMLET, ranges([1, 3]))], rest: Some((HAMLET, ranges([5, 6]))) }
+        );
+        let none = UnreadPart { fitting: Vec::new(), rest: None };
         assert_eq!(UnreadPart::of(&view, VERONA, &[], 4), none);
     }
 }

@@ -2,80 +2,22 @@
 
 use super::{RealmHandle, ask, mailbox};
 use crate::account::for_current_requester;
-use crate::channel::{ChangeSubscription, ChannelActor, SetTopicPolicy};
+use crate::channel::{ChangeSubscription, ChannelActor, SetTopicPolicy, Unsubscribe, Unsubscribed};
 use crate::error::DomainError;
 use crate::realm::{
-    AddSubscriptions, Added, ArchiveChannel, CreateChannel, Leaving, OpenChannel, PendingSubscriptions,
-    Progress, ReadArchived, Unsubscribe, Unsubscribed, UnsubscribedPart,
+    AddSubscriptions, Added, ArchiveChannel, CreateChannel, OpenChannel, Progress, ReadArchived,
 };
+use crate::shared::SUBSCRIBERS_MAX;
 use actix::prelude::*;
-use model::{ChannelId, UserId, VisibilityPolicy};
+use model::{ChannelId, Flag, FlagOp, UserId, VisibilityPolicy};
 use rules::subscription_properties::SubscriptionChange;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Time until a refused part of a larger change is tried again: at first, and at most.
 const RETRY_MIN: Duration = Duration::from_millis(100);
 const RETRY_MAX: Duration = Duration::from_secs(60);
-
-/// Runs work to its end, also if the caller stops waiting.
-async fn to_its_end<T: 'static>(
-    work: impl Future<Output = Result<T, DomainError>> + 'static,
-) -> Result<T, DomainError> {
-    actix::spawn(for_current_requester(work)).await.map_err(|_| DomainError::Stopping)?
-}
-
-/// When a part of a larger change that was refused for now is tried again.
-struct Retry(Duration);
-
-impl Default for Retry {
-    fn default() -> Self {
-        Self(RETRY_MIN)
-    }
-}
-
-impl Retry {
-    async fn wait(&mut self, error: &DomainError, what: &str) {
-        tracing::warn!(%error, "{what} goes on later");
-        tokio::time::sleep(self.0).await;
-        self.0 = (self.0 * 2).min(RETRY_MAX);
-    }
-}
-
-/// The outcomes of unsubscribing, of all frames together. Bots that leave with their owners are not among them.
-struct Outcomes {
-    asked: HashSet<UserId>,
-    list: Vec<Unsubscribed>,
-    positions: HashMap<ChannelId, usize>,
-}
-
-impl Outcomes {
-    fn new(channels: &[ChannelId], users: &[UserId]) -> Self {
-        let empty = |channel: &ChannelId| Unsubscribed {
-            channel: *channel,
-            removed: Vec::new(),
-            not_subscribed: Vec::new(),
-        };
-        Self {
-            asked: users.iter().copied().collect(),
-            list: channels.iter().map(empty).collect(),
-            positions: channels.iter().enumerate().map(|(position, channel)| (*channel, position)).collect(),
-        }
-    }
-
-    /// Adds those of a frame, and returns what is left.
-    fn add(&mut self, part: UnsubscribedPart) -> Vec<Leaving> {
-        for Unsubscribed { channel, removed, not_subscribed } in part.outcomes {
-            let Some(position) = self.positions.get(&channel) else { continue };
-            let asked = |users: Vec<UserId>| users.into_iter().filter(|user| self.asked.contains(user));
-            let own = &mut self.list[*position];
-            own.removed.extend(asked(removed));
-            own.not_subscribed.extend(asked(not_subscribed));
-        }
-        part.left
-    }
-}
 
 impl RealmHandle {
     /// The running actor of a channel, started if need be.
@@ -94,48 +36,26 @@ impl RealmHandle {
     /// Rules of names, of [`rules::new_channels::ChannelOptions::plan`] and of first subscribers; a description that cannot
     /// be rendered.
     pub async fn create_channel(&self, command: CreateChannel) -> Result<ChannelId, DomainError> {
-        let realm = self.clone();
-        let added = to_its_end(async move {
-            let progress = realm.execute(command).await?;
-            realm.finish_subscriptions(progress).await
-        });
-        Ok(added.await?.created.first().copied().unwrap_or_default())
+        let progress = self.execute(command).await?;
+        let added = self.finish_subscriptions(progress).await?;
+        Ok(added.created.first().copied().unwrap_or_default())
     }
 
-    /// Subscribes users: in one frame, if it is not too large. A larger request that was permitted runs to its end also if the caller
-    /// stops waiting, because nothing else finishes it.
+    /// Subscribes users.
     ///
     /// # Errors
-    /// As [`rules::subscribing::check_subscribe`]; a description that cannot be rendered. Nothing has changed then, unless it is
-    /// `Partly`: the frames after the first need room for channels and names that others have taken meanwhile.
+    /// As [`rules::subscribing::check_subscribe`]; a description that cannot be rendered.
     pub async fn add_subscriptions(&self, command: AddSubscriptions) -> Result<Added, DomainError> {
-        let realm = self.clone();
-        let added = to_its_end(async move {
-            let progress = realm.execute(command).await?;
-            realm.finish_subscriptions(progress).await
-        });
-        added.await
+        let progress = self.execute(command).await?;
+        self.finish_subscriptions(progress).await
     }
 
-    /// Decides the frames after the first of a request.
     async fn finish_subscriptions(&self, mut progress: Progress) -> Result<Added, DomainError> {
-        let mut retry = Retry::default();
         loop {
-            let rest = match progress {
+            match progress {
                 Progress::Done(added) => return Ok(added),
-                Progress::More(rest) => rest,
-            };
-            progress = match self.execute(PendingSubscriptions::clone(&rest)).await {
-                Ok(next) => {
-                    retry = Retry::default();
-                    next
-                }
-                Err(error) if error.is_temporary() => {
-                    retry.wait(&error, "a subscription request").await;
-                    Progress::More(rest)
-                }
-                Err(error) => return Err(rest.refused(error)),
-            };
+                Progress::More(rest) => progress = self.execute(*rest).await?,
+            }
         }
     }
 
@@ -146,58 +66,59 @@ impl RealmHandle {
     /// `InvalidChannelId`, `ChannelNotAdministered`, `ChannelAlreadyArchived`.
     pub async fn archive_channel(&self, by: UserId, channel: i64) -> Result<(), DomainError> {
         let realm = self.clone();
-        let archived = to_its_end(async move {
+        let archived = actix::spawn(for_current_requester(async move {
             realm.execute(ArchiveChannel { by, channel }).await?;
             realm.read_archived(u32::try_from(channel).map(ChannelId).unwrap_or_default()).await;
             Ok(())
-        });
-        archived.await
+        }));
+        archived.await.map_err(|_| DomainError::Stopping)?
     }
 
-    /// Marks the messages of an archived channel as read. What is refused for now is tried again, and what the server does not finish
-    /// is done by the next sweep after its start.
+    /// Marks the messages of an archived channel as read. What is refused for now is tried again, because no later request does it.
     async fn read_archived(&self, channel: ChannelId) {
-        let mut retry = Retry::default();
+        let mut pause = RETRY_MIN;
         loop {
             match self.execute(ReadArchived { channel }).await {
-                Ok(true) => retry = Retry::default(),
+                Ok(true) => pause = RETRY_MIN,
                 Ok(false) | Err(DomainError::Stopping) => return,
-                Err(error) => retry.wait(&error, "marking an archived channel as read").await,
+                Err(error) => {
+                    tracing::warn!(%error, %channel, "an archived channel is not marked as read yet");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(RETRY_MAX);
+                }
             }
         }
     }
 
-    /// Unsubscribes users from channels (each named once), and from a private channel also the bots of those who cannot read it any
-    /// more (docs/api/subscriptions.md#unsubscribe): in one frame, if it is not too large. A larger request that was permitted runs to
-    /// its end also if the caller stops waiting. Outcomes are in the order of the channels.
+    /// Unsubscribes users, and from a private channel also the bots of those who cannot read it any more
+    /// (docs/api/subscriptions.md#unsubscribe).
     ///
     /// # Errors
-    /// `InsufficientPermission`; nothing has changed then.
+    /// `InsufficientPermission`.
     pub async fn unsubscribe(
         &self,
-        channels: Vec<ChannelId>,
+        channel: ChannelId,
         users: Vec<UserId>,
         by: UserId,
-    ) -> Result<Vec<Unsubscribed>, DomainError> {
-        let actor = self.actor.clone();
-        let mut outcomes = Outcomes::new(&channels, &users);
-        let leaving = channels.into_iter().map(|channel| Leaving { channel, users: users.clone() });
-        let (mut left, mut is_permitted): (Vec<Leaving>, bool) = (leaving.collect(), false);
-        let unsubscribed = to_its_end(async move {
-            let mut retry = Retry::default();
-            while !left.is_empty() {
-                let leaving = left.clone();
-                match ask(&actor, |answer| Unsubscribe { by, leaving, is_permitted, answer }).await {
-                    Ok(part) => (left, is_permitted, retry) = (outcomes.add(part), true, Retry::default()),
-                    Err(error) if is_permitted && error.is_temporary() => {
-                        retry.wait(&error, "unsubscribing").await;
-                    }
-                    Err(error) => return Err(error),
+    ) -> Result<Unsubscribed, DomainError> {
+        let channel = self.channel(channel).await?;
+        let mut outcome = Unsubscribed::default();
+        let asked: HashSet<UserId> = users.iter().copied().collect();
+        for users in users.chunks(SUBSCRIBERS_MAX) {
+            let mut users = users.to_vec();
+            // A frame is bounded, so very scattered unread messages take several.
+            while !users.is_empty() {
+                let part = ask(&channel, |answer| Unsubscribe { users, by, answer }).await?;
+                outcome.removed.extend(part.outcome.removed.iter().filter(|user| asked.contains(user)));
+                let not_subscribed = part.outcome.not_subscribed.into_iter();
+                outcome.not_subscribed.extend(not_subscribed.filter(|user| asked.contains(user)));
+                if let Some((user, messages)) = part.unread {
+                    self.change_flags(user, Flag::Read, FlagOp::Add, messages).await?;
                 }
+                users = part.left;
             }
-            Ok(outcomes.list)
-        });
-        unsubscribed.await
+        }
+        Ok(outcome)
     }
 
     /// Sets one property of a user's subscription. Returns at once, without an event, if it has that value already.

@@ -144,38 +144,3 @@ pub struct OpenDirect(pub Vec<UserId>);
 #[derive(Message)]
 #[rtype(result = "()")]
 pub struct ExpireNow;
-
-/// Unsubscribes users from channels, each named once.
-#[derive(Message)]
-#[rtype(result = "()")]
-pub struct Unsubscribe {
-    pub by: UserId,
-    pub leaving: Vec<Leaving>,
-    /// Whether it is the rest of a request that was permitted.
-    pub is_permitted: bool,
-    pub answer: ReplySender<UnsubscribedPart>,
-}
-
-/// Users who leave a channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leaving {
-    pub channel: ChannelId,
-    pub users: Vec<UserId>,
-}
-
-/// What one frame has unsubscribed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnsubscribedPart {
-    pub outcomes: Vec<Unsubscribed>,
-    /// Users who are still subscribed, because they or their unread messages did not fit.
-    pub left: Vec<Leaving>,
-}
-
-/// The outcome of unsubscribing users from a channel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsubscribed {
-    pub channel: ChannelId,
-    /// The users that were subscribed before.
-    pub removed: Vec<UserId>,
-    pub not_subscribed: Vec<UserId>,
-}

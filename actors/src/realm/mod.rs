@@ -46,7 +46,6 @@ mod subscribing;
 mod sweep;
 #[cfg(test)]
 pub(crate) mod testing;
-mod unsubscribing;
 mod wall_clock;
 mod web_sessions;
 
@@ -64,9 +63,8 @@ pub use bots::{BotDefaults, BotUpdate, CreateBot, DeactivateBot, NewBot, RenewBo
 pub(crate) use channels::{ArchiveChannel, ReadArchived};
 pub use channels::{SetDefaultChannel, UpdateChannel};
 pub use commands::{
-    ChangeFlags, EndQueue, ExpireNow, ExpireQueues, Leaving, NewUser, OpenChannel, OpenDirect, RegisterQueue,
-    RegisteredQueue, ReportPresence, ResetRealm, ResumeQueue, Type, Unsubscribe, Unsubscribed,
-    UnsubscribedPart,
+    ChangeFlags, EndQueue, ExpireNow, ExpireQueues, NewUser, OpenChannel, OpenDirect, RegisterQueue,
+    RegisteredQueue, ReportPresence, ResetRealm, ResumeQueue, Type,
 };
 pub use default_groups::ChangeDefaultGroups;
 pub use drafts::{CreateDrafts, DeleteDraft, UpdateDraft};
@@ -102,8 +100,8 @@ pub use settings::{NewPassword, OwnChanges, UpdateOwnUser, UpdateRealm, UpdateUs
 pub use signing_up::{RequestSignUp, SignUp};
 pub use snippets::{CreateSnippet, DeleteSnippet, UpdateSnippet};
 pub use statuses::{SetStatus, WantedStatus};
+pub(crate) use subscribing::Progress;
 pub use subscribing::{AddSubscriptions, Added, BULK_NOTICE_RECIPIENTS_MAX, CreateChannel};
-pub(crate) use subscribing::{PendingSubscriptions, Progress};
 pub(crate) use sweep::delete_sent_by;
 pub(crate) use wall_clock::WallClockSteps;
 pub(crate) use web_sessions::EndAllWebSessions;

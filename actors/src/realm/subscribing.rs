@@ -75,7 +75,6 @@ pub enum Progress {
 }
 
 /// The part of a permitted request that is not decided yet.
-#[derive(Clone)]
 pub struct PendingSubscriptions {
     by: UserId,
     steps: VecDeque<Step>,
@@ -85,23 +84,11 @@ pub struct PendingSubscriptions {
 }
 
 /// Users to subscribe to one channel, each with a color; as many as one frame may hold.
-#[derive(Clone)]
 struct Step {
     channel: Target,
     users: Vec<(UserId, String)>,
 }
 
-impl Step {
-    /// Its share of a frame.
-    fn weight(&self) -> usize {
-        match self.channel {
-            Target::New(_) => self.users.len() + CREATION_WEIGHT,
-            Target::Existing(_) | Target::LastCreated => self.users.len(),
-        }
-    }
-}
-
-#[derive(Clone)]
 enum Target {
     Existing(ChannelId),
     New(Box<NewChannel>),
@@ -109,7 +96,6 @@ enum Target {
     LastCreated,
 }
 
-#[derive(Clone)]
 struct NewChannel {
     name: String,
     description: String,
@@ -155,7 +141,6 @@ impl SerializedCommand for AddSubscriptions {
             let channel = NewChannel { name: name.to_owned(), description, plan };
             pending.add_steps(Target::New(Box::new(channel)), colors.next(wanted.color.as_deref()));
         }
-        pending.check_descriptions(context, &by)?;
         pending.decide_frame(context)
     }
 }
@@ -163,25 +148,6 @@ impl SerializedCommand for AddSubscriptions {
 impl PendingSubscriptions {
     fn new(by: UserId, announces: bool, sends_messages: bool) -> Self {
         Self { by, steps: VecDeque::new(), announces, sends_messages, added: Added::default() }
-    }
-
-    /// Checks the descriptions of a request that takes several frames: the first must not be decided if a later one were refused.
-    fn check_descriptions(&self, context: &DecisionContext<'_>, creator: &User) -> Result<(), DomainError> {
-        if self.steps.iter().map(Step::weight).sum::<usize>() <= SUBSCRIBERS_MAX {
-            return Ok(());
-        }
-        let markdown = RealmMarkdown::of_description(context.realm, &context.directory, creator);
-        for step in &self.steps {
-            if let Target::New(new) = &step.channel {
-                render(&new.description, &markdown).map_err(|_| RuleError::Unrenderable)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The refusal of the rest of a request.
-    pub fn refused(self, why: DomainError) -> DomainError {
-        DomainError::Partly { why: Box::new(why), subscribed: self.added.subscribed }
     }
 
     fn add_steps(&mut self, channel: Target, mut users: Vec<(UserId, String)>) {
@@ -226,7 +192,8 @@ impl PendingSubscriptions {
         let mut frame = FrameDraft::new(context);
         let mut weight = 0;
         while let Some(step) = self.steps.pop_front() {
-            let needed = step.weight();
+            let is_new = matches!(step.channel, Target::New(_));
+            let needed = step.users.len() + if is_new { CREATION_WEIGHT } else { 0 };
             if weight > 0 && weight + needed > SUBSCRIBERS_MAX {
                 self.steps.push_front(step);
                 return Ok((Progress::More(Box::new(self)), frame.facts));

@@ -125,7 +125,6 @@ fn permanent_failure(error: &DomainError) -> Option<String> {
         | DomainError::LinkUsed
         | DomainError::WrongPassword
         | DomainError::NotSeeded
-        | DomainError::Partly { .. }
         | DomainError::InvalidApiKey => None,
     }
 }

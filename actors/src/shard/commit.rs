@@ -1,7 +1,6 @@
 //! The commit pipeline, the only way in which decisions take effect: a frame is queued for the log; only when it is
 //! durable, memory changes, events are sent and the caller gets its result, all in the order of the log.
 
-use super::hold::{HeldChannels, Hold};
 use super::pending::{CommitCallback, Pending, PendingKind, refuse};
 use super::sequencer::Sequencer;
 use super::sink::Durability;
@@ -62,7 +61,6 @@ pub struct Committer {
     pending: RefCell<VecDeque<Pending>>,
     last_ticket: Cell<Ticket>,
     uncommitted: RefCell<UncommittedChannels>,
-    held: HeldChannels,
     /// Messages as they were when a change of them was decided, until it is published.
     targets: RefCell<HashMap<(RealmId, MessageId), Arc<Message>>>,
     budget: RefCell<Option<WriteBudget>>,
@@ -89,7 +87,6 @@ impl Committer {
             pending: RefCell::default(),
             last_ticket: Cell::new(0),
             uncommitted: RefCell::default(),
-            held: HeldChannels::default(),
             targets: RefCell::default(),
             budget: RefCell::default(),
             shard,
@@ -206,16 +203,6 @@ impl Committer {
     /// wait for them.
     pub fn is_awaiting_messages(&self, realm: RealmId, channel: ChannelId) -> bool {
         self.uncommitted.borrow().is_awaiting(realm, channel)
-    }
-
-    /// Lets the actors of channels, each named once, decide nothing more until the hold is dropped.
-    pub fn hold(&self, realm: RealmId, channels: Vec<ChannelId>) -> Hold {
-        self.held.hold(realm, channels)
-    }
-
-    /// Whether a channel's actor has to wait.
-    pub fn is_held(&self, realm: RealmId, channel: ChannelId) -> bool {
-        self.held.has(realm, channel)
     }
 
     /// Users who were subscribed to a channel in frames that are not published yet.

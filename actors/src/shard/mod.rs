@@ -2,7 +2,6 @@
 //! their decisions take effect.
 
 mod commit;
-mod hold;
 mod pending;
 mod sequencer;
 mod serial;
@@ -12,7 +11,6 @@ mod write_budget;
 
 pub(crate) use commit::COMMITTER;
 pub use commit::Committer;
-pub(crate) use hold::Hold;
 pub use pending::CommitCallback;
 pub use sequencer::Sequencer;
 pub use serial::{BasedOn, SerialQueue};

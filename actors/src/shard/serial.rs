@@ -97,11 +97,6 @@ pub(crate) trait SerialActor: Actor<Context = Context<Self>> + Handler<RunNext> 
 
     fn committer(&self) -> &Rc<Committer>;
 
-    /// Whether nothing may be decided at the moment, not even from what the actor remembers.
-    fn is_held(&self) -> bool {
-        false
-    }
-
     /// Commits facts, and remembers them until they are durable. False if the log refused them: then `done` was called
     /// with the error, and nothing has changed.
     fn commit(&mut self, ctx: &Context<Self>, ids: Sequencer, facts: Vec<Fact>, done: CommitCallback)
@@ -117,7 +112,7 @@ pub(crate) trait SerialActor: Actor<Context = Context<Self>> + Handler<RunNext> 
     ) {
         let now = self.realm().clock.monotonic();
         self.queue().last_used = now;
-        if based_on == BasedOn::Uncommitted && self.queue().is_empty() && !self.is_held() {
+        if based_on == BasedOn::Uncommitted && self.queue().is_empty() {
             return run(self, ctx, answer);
         }
         if self.queue().waiting.len() >= QUEUED_MAX {

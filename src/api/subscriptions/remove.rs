@@ -3,6 +3,7 @@
 use super::principals::Principals;
 use crate::api::users::get::no_such_user;
 use crate::http::{ApiError, Caller, Code, Fields, FromFields, HandlerResult, Params, reply};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use model::{Channel, Directory, UserId};
 use rules::names::parse_channel_name;
 use rules::permissions::channel::sees_channel;
@@ -11,6 +12,10 @@ use rules::subscribing::check_subscription_count;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::sync::Arc;
+
+/// Channels of a request that are left at the same time: a commit waits for the disk, and those that come meanwhile are written
+/// together.
+const CHANNELS_AT_ONCE: usize = 32;
 
 /// The channels to leave, and the users who leave them.
 pub struct Removing {
@@ -93,19 +98,19 @@ fn is_known(caller: &Caller, directory: &Directory, channel: &Channel) -> bool {
         || bots.any(|bot| directory.bot_owner(bot) == Some(caller.user.id))
 }
 
-/// Unsubscribes the users from all of the channels.
-///
-/// # Errors
-/// Those of [`actors::RealmHandle::unsubscribe`].
+/// Unsubscribes the users. Each channel is a commit of its own, and several are on their way to the disk together.
 pub async fn remove_subscriptions(caller: &Caller, checked: CheckedRemoval) -> Result<Removed, ApiError> {
     let CheckedRemoval { people, channels } = checked;
+    let leave = |channel: Arc<Channel>| {
+        let people = people.clone();
+        async move {
+            let done = caller.realm.unsubscribe(channel.id, people, caller.user.id).await?;
+            Ok::<_, ApiError>((channel, done))
+        }
+    };
+    let mut left = stream::iter(channels).map(leave).buffered(CHANNELS_AT_ONCE);
     let mut outcome = Removed::default();
-    if channels.is_empty() {
-        return Ok(outcome);
-    }
-    let ids = channels.iter().map(|channel| channel.id).collect();
-    let left = caller.realm.unsubscribe(ids, people, caller.user.id).await?;
-    for (channel, done) in channels.iter().zip(left) {
+    while let Some((channel, done)) = left.try_next().await? {
         let entries = |count: usize| std::iter::repeat_n(channel.name.clone(), count);
         outcome.removed.extend(entries(done.removed.len()));
         outcome.not_removed.extend(entries(done.not_subscribed.len()));

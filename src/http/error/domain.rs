@@ -95,7 +95,6 @@ impl From<DomainError> for ApiError {
             DomainError::Overloaded => Self::unavailable("The server is busy; try again in a moment"),
             DomainError::Memory(full) => full.into(),
             DomainError::WriteBudgetSpent { wait } => Self::rate_limited(wait.as_secs_f64()),
-            DomainError::Partly { why, subscribed } => Self::from(*why).with("subscribed", json!(subscribed)),
             DomainError::TooLarge => Self::bad_request(
                 "This change is too large for the server to store at once; try with fewer messages or less text",
             ),

@@ -1,11 +1,7 @@
 //! `DELETE /users/me/subscriptions`.
 
 use crate::support::shape::fields;
-use crate::support::{Params, TestServer, TestUser, poll_for};
-use actors::commands::AddSubscriptions;
-use futures_util::FutureExt;
-use rules::new_channels::ChannelOptions;
-use rules::subscribing::{SubscribeRequest, WantedChannel};
+use crate::support::{Params, TestServer, TestUser};
 use serde_json::json;
 
 #[tokio::test]
@@ -36,33 +32,6 @@ async fn channels_that_are_left_are_named_in_the_order_of_the_request() {
     assert_eq!(body["removed"], json!(names));
     let left = hamlet.get("/users/me/subscriptions", &[]).ok().await;
     assert_eq!(left["subscriptions"], json!([]));
-}
-
-/// A client that disconnects after its request was permitted must not leave some of the channels only.
-#[tokio::test]
-async fn large_request_is_finished_without_its_client() {
-    const CHANNELS: usize = 120;
-    let t = TestServer::start().await;
-    let [iago, hamlet] = t.users(["iago", "hamlet"]);
-    let by = model::UserId(iago.id);
-    let wanted: Vec<WantedChannel> = (0..CHANNELS)
-        .map(|number| WantedChannel { name: format!("c {number}"), description: String::new(), color: None })
-        .collect();
-    let request =
-        SubscribeRequest { wanted, options: ChannelOptions::default(), authorization_errors_fatal: true };
-    let users = vec![by, model::UserId(hamlet.id)];
-    let (for_others, sends_messages) = (true, false);
-    let add = AddSubscriptions { by, request, users, for_others, sends_messages };
-    let subscribed = async || {
-        let list = hamlet.get("/users/me/subscriptions", &[]).ok().await;
-        list["subscriptions"].as_array().expect("a list").len()
-    };
-    let given_up = async {
-        assert!(Box::pin(t.realm().add_subscriptions(add)).now_or_never().is_none());
-        // A new channel counts as twenty subscriptions, of a thousand in a frame.
-        poll_for("all channels are made", async || (subscribed().await == CHANNELS).then_some(())).await;
-    };
-    tokio::task::LocalSet::new().run_until(given_up).await;
 }
 
 #[tokio::test]

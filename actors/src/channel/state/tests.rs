@@ -106,3 +106,15 @@ fn send_cost_is_independent_of_subscriber_count() {
     };
     assert_eq!(facts(&few), facts(&many));
 }
+
+#[test]
+fn unsubscribing_is_decided_from_subscriptions_that_are_not_durable() {
+    let view = fixture::view();
+    let mut state = state(&view, VERONA);
+    let subscribers = vec![(POLONIUS, Subscription::start("#aabbcc".into(), MessageId(10)))];
+    state.apply(&Fact::Subscription(SubscriptionFact::Added { channel: VERONA, subscribers, by: IAGO }));
+    assert_eq!(state.subscribed_among(&[POLONIUS, UserId(99)]), [POLONIUS]);
+    let (last, users) = (MessageId(20), vec![POLONIUS]);
+    state.apply(&Fact::Subscription(SubscriptionFact::Removed { channel: VERONA, last, users, by: IAGO }));
+    assert!(state.subscribed_among(&[POLONIUS]).is_empty());
+}

@@ -272,7 +272,6 @@ impl Refusal {
             | DomainError::LinkUsed
             | DomainError::WrongPassword
             | DomainError::NotSeeded
-            | DomainError::Partly { .. }
             | DomainError::SearchNotReady
             | DomainError::SearchTooBroad
             | DomainError::InvalidApiKey => {
