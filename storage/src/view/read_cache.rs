@@ -30,16 +30,6 @@ impl Default for ReadCache {
 }
 
 impl ReadCache {
-    /// The number of bodies in the cache.
-    pub fn len(&self) -> usize {
-        self.bodies.len()
-    }
-
-    /// Whether no body is in the cache.
-    pub fn is_empty(&self) -> bool {
-        self.bodies.is_empty()
-    }
-
     /// The approximate size of the bodies in the cache.
     pub fn bytes(&self) -> u64 {
         self.bodies.weight()
