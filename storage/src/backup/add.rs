@@ -80,15 +80,15 @@ impl Backups {
         }
         // Its first segments may have been removed meanwhile, after a new base was made.
         adding.add_bases()?;
-        // Organizations of which the journal has a part because they were begun meanwhile.
-        adding.add_unfinished()?;
         adding.add_folder("blobs")?;
         // Of development servers: what a reset goes back to.
         adding.add_folder("seeds")?;
         self.sync()?;
         adding.manifest.write(&*self.repository)?;
         self.sync()?;
-        Ok(adding.done)
+        let files = &adding.manifest.files;
+        let bytes = files.values().map(|entry| entry.bytes).sum();
+        Ok(BackedUp { files: files.len(), bytes, ..adding.done })
     }
 
     /// Refuses a new backup while there are ones from later times, which would stay the newest. `times`: oldest first.
@@ -168,10 +168,16 @@ impl Adding<'_> {
         Ok(())
     }
 
-    /// Adds the marks of organizations that may be only a part of one. A start finds out itself whether one is whole.
+    /// Adds the marks of organizations that may be only a part of one, as they are now; those of before stay. A start finds out
+    /// itself whether one is whole.
     fn add_unfinished(&mut self) -> Result<(), StoreError> {
         for name in self.realms_in(unfinished::FOLDER)? {
-            self.add_unless_known(&format!("{}/{name}", unfinished::FOLDER))?;
+            let path = format!("{}/{name}", unfinished::FOLDER);
+            let known = self.manifest.files.get(&path).map(|known| known.original);
+            let is_known = known.is_some() && known == original(&self.data.join(&path))?;
+            if !is_known && !self.keep(&path)? {
+                self.add(&path, None)?;
+            }
         }
         Ok(())
     }
@@ -215,6 +221,8 @@ impl Adding<'_> {
                 Err(LogError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => continue,
                 found => found?,
             };
+            // Of what is begun by now there may be only a part in these bytes, which take a while to copy.
+            self.add_unfinished()?;
             self.add(&path, bytes)?;
             if self.manifest.files.contains_key(&path) {
                 return Ok(true);
@@ -245,8 +253,6 @@ impl Adding<'_> {
         let is_old = original.1.saturating_add(RECENT_NANOS) < self.last.at.saturating_mul(1_000_000);
         let known = self.last.files.get(path).filter(|known| known.original == original && is_old);
         let Some(known) = known.filter(|known| self.has(&known.hash)) else { return Ok(false) };
-        self.done.files += 1;
-        self.done.bytes += known.bytes;
         self.manifest.files.insert(path.to_owned(), known.clone());
         Ok(true)
     }
@@ -294,8 +300,6 @@ impl Adding<'_> {
             }
             self.stored.extend(manifest::unhex(&hash));
         }
-        self.done.files += 1;
-        self.done.bytes += bytes;
         self.done.new_files += usize::from(is_new);
         self.done.new_bytes += if is_new { bytes } else { 0 };
         self.manifest.files.insert(path.to_owned(), Entry { hash, bytes, original });
