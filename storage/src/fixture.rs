@@ -7,14 +7,14 @@ use crate::open::encode_frame;
 use crate::projection::Trees;
 use crate::view::{Rows, View};
 use model::channel::ChannelPermissions;
-use model::fact::MessageRanges;
+use model::fact::{MessageRanges, MessageUpdate};
 use model::group::GroupPermissions;
 use model::queue::{ClientCapabilities, QueueOptions};
 use model::{
-    Channel, ChannelFact, ChannelId, DirectConversation, EventKinds, EventNumber, Fact, Flag, FlagOp, Flags,
-    Frame, GroupId, GroupSetting, Message, MessageFact, MessageId, Place, QueueId, QueueRecord, Realm,
-    RealmFact, RealmId, RecipientId, Role, Sequence, Subscription, SubscriptionFact, Timestamp, User,
-    UserFact, UserGroup, UserId,
+    Channel, ChannelFact, ChannelId, ConversationId, DirectConversation, EventKinds, EventNumber, Fact, Flag,
+    FlagOp, Flags, Frame, GroupId, GroupSetting, Message, MessageFact, MessageId, MessageVersion, Place,
+    QueueId, QueueRecord, Realm, RealmFact, RealmId, RecipientId, Role, Sequence, Subscription,
+    SubscriptionFact, Timestamp, User, UserFact, UserGroup, UserId,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -134,6 +134,27 @@ pub fn queue(id: &str, user: u32, after: u64) -> QueueRecord {
 
 pub fn sent(message: Message) -> Fact {
     Fact::Message(MessageFact::Sent { message: Arc::new(message), echo: None })
+}
+
+/// An edit of a message of channel 1; `number` is that of the version.
+pub fn edited(id: u32, number: u32, word: &str) -> Fact {
+    let version = MessageVersion {
+        number,
+        by: UserId(1),
+        at: Timestamp(10_500),
+        content: format!("{word} edited {number}"),
+        rendered: format!("<p>{word} edited {number}</p>"),
+        traits: Default::default(),
+        user_flags: Vec::new(),
+    };
+    Fact::Message(MessageFact::Updated(Box::new(MessageUpdate {
+        target: MessageId(id),
+        by: UserId(1),
+        at: Timestamp(10_500),
+        conversation: ConversationId::Channel(ChannelId(1)),
+        edited: Some(Arc::new(version)),
+        movement: None,
+    })))
 }
 
 pub fn subscribed(channel: u32, users: &[u32], after: u32) -> Fact {

@@ -3,11 +3,12 @@
 use crate::base::{self, Bases};
 use crate::checkpoint::frame_checksum;
 use crate::error::StoreError;
-use crate::log::{LogError, Opened, RealmLog};
+use crate::log::{FrameBytes, LogError, Opened, RealmLog};
 use crate::projection::Trees;
 use crate::replay::{apply, replay_frames, replay_until};
-use crate::view::View;
-use model::RealmId;
+use crate::view::{View, message_bytes};
+use model::{Fact, RealmId, Sequence};
+use std::sync::Arc;
 
 pub use crate::replay::{decode_frame, encode_frame, frame_bytes};
 
@@ -33,7 +34,7 @@ pub fn open_realm(log: &dyn RealmLog, trees: &Trees, realm: RealmId) -> Result<O
     let opened = log.open(realm.0, 0)?;
     let view = trees.load(realm)?;
     if view.is_none() && opened.last_sequence > 0 && trees.clear(realm)? > 0 {
-        tracing::warn!(%realm, "the trees had only part of the organization; it is rebuilt from the journal");
+        tracing::warn!(%realm, "the database in state/ had only part of the organization, which is rebuilt from the journal");
     }
     let applied = applied_frames(view.as_ref(), realm, &opened)?;
     let view = replay(log, trees, realm, view)?;
@@ -53,7 +54,7 @@ pub fn open_realm_in_memory(
     let opened = log.open(realm.0, 0)?;
     let view = if trees.is_open() { trees.load(realm)? } else { None };
     let applied = applied_frames(view.as_ref(), realm, &opened)?;
-    let view = replay_to_memory(log, realm, view)?;
+    let view = replay_to_memory(log, trees, realm, view)?;
     Ok(OpenedRealm { view, opened, replayed: opened.last_sequence - applied })
 }
 
@@ -140,9 +141,11 @@ pub fn follow(
     Ok(view.map(|view| FollowedRealm { view, frame: newest }))
 }
 
-/// Applies every frame after the ones that `view` reflects, without writing to the trees, so every message stays in memory.
+/// Applies every frame after the ones that `view` reflects, without writing to the trees, so every message that is new or
+/// changed stays in memory.
 fn replay_to_memory(
     log: &dyn RealmLog,
+    trees: &Trees,
     realm: RealmId,
     mut view: Option<View>,
 ) -> Result<Option<View>, StoreError> {
@@ -155,10 +158,33 @@ fn replay_to_memory(
     for frame in log.read(realm.0, from)? {
         let frame = frame?;
         bytes += frame.payload.len();
+        if let Some(view) = &mut view {
+            bytes += load_changed(trees, realm, view, &frame)?;
+        }
         if bytes > MEMORY_REPLAY_BYTES_MAX {
             return Err(StoreError::TooLongForMemory { limit_bytes: MEMORY_REPLAY_BYTES_MAX });
         }
         apply(&mut view, &frame)?;
     }
     Ok(view)
+}
+
+/// Loads the bodies that a frame changes from the trees, which will not have the change. Returns their size in bytes.
+fn load_changed(
+    trees: &Trees,
+    realm: RealmId,
+    view: &mut View,
+    stored: &FrameBytes,
+) -> Result<usize, StoreError> {
+    let mut bytes = 0;
+    for id in decode_frame(&stored.payload)?.facts.iter().filter_map(Fact::changed_message) {
+        if view.recent.get(id).is_some() || !view.messages.all.contains(id.0) {
+            continue;
+        }
+        if let Some(own) = trees.message(realm, id, view.changes_of(id))? {
+            bytes += message_bytes(&own);
+            view.warm(Sequence(stored.sequence), Arc::new(own));
+        }
+    }
+    Ok(bytes)
 }

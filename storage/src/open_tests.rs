@@ -7,7 +7,9 @@ use crate::view::key::Key;
 use crate::view::record::Record;
 use crate::view::records;
 use crate::view::{Progress, Row, RowChange, Rows};
-use crate::{Applied, OpenedRealm, Projection, StallWatch, StoreError, Trees, follow, open_realm};
+use crate::{
+    Applied, OpenedRealm, Projection, StallWatch, StoreError, Trees, follow, open_realm, open_realm_in_memory,
+};
 use model::{Flag, FlagOp, MessageId, RealmId, Sequence, UserId};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,6 +95,25 @@ fn replayed_bodies_may_be_evicted() {
     let opened = case.open();
     let stored = opened.view.unwrap().recent.stored();
     assert_eq!(stored.load(std::sync::atomic::Ordering::Acquire), FRAMES);
+}
+
+#[test]
+fn changes_of_stored_messages_that_the_trees_lack_are_in_memory() {
+    let case = Case { temp: tempfile::tempdir().unwrap() };
+    let mut run = Run::new(case.journal());
+    run.frame(first_facts());
+    for id in 1..=3 {
+        run.frame(vec![sent(channel_message(id, 1, 1, "tea"))]);
+    }
+    let trees = case.trees();
+    run.write_all(&trees);
+    trees.flush().unwrap();
+    run.frame(vec![edited(2, 1, "coffee")]);
+    run.sync();
+    let opened = open_realm_in_memory(&run.log, &trees, REALM).unwrap();
+    let view = opened.view.unwrap();
+    assert_eq!(view.recent.get(MessageId(2)).unwrap().content, "coffee edited 1");
+    assert!(view.recent.get(MessageId(1)).is_none(), "it is in the trees");
 }
 
 #[test]

@@ -8,14 +8,10 @@ use crate::fixture::*;
 use crate::log::{self, Compacted, Journal, JournalOptions, RealmLog};
 use crate::open::{decode_frame, open_realm};
 use crate::projection::Trees;
-use model::fact::{DeletedFrom, MessageRanges, MessageUpdate};
-use model::{
-    ChannelId, ConversationId, Fact, HistoryBound, Message, MessageFact, MessageId, MessageVersion,
-    Timestamp, UserId,
-};
+use model::fact::{DeletedFrom, MessageRanges};
+use model::{ChannelId, Fact, HistoryBound, Message, MessageFact, MessageId, UserId};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tempfile::TempDir;
 
@@ -28,26 +24,6 @@ fn message(id: u32, word: &str, words: usize) -> Message {
     message.content = format!("{word} {id} ").repeat(words);
     message.rendered = format!("<p>{}</p>", message.content);
     message
-}
-
-fn edited(id: u32, number: u32, word: &str) -> Fact {
-    let version = MessageVersion {
-        number,
-        by: UserId(1),
-        at: Timestamp(10_500),
-        content: format!("{word} edited {number}"),
-        rendered: format!("<p>{word} edited {number}</p>"),
-        traits: Default::default(),
-        user_flags: Vec::new(),
-    };
-    Fact::Message(MessageFact::Updated(Box::new(MessageUpdate {
-        target: MessageId(id),
-        by: UserId(1),
-        at: Timestamp(10_500),
-        conversation: ConversationId::Channel(ChannelId(1)),
-        edited: Some(Arc::new(version)),
-        movement: None,
-    })))
 }
 
 fn deleted(ids: &[u32]) -> Fact {
