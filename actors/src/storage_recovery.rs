@@ -69,7 +69,7 @@ impl Server {
         }
         let trees = self.trees.clone();
         if let Err(error) = blocking(move || trees.flush()).await {
-            tracing::error!(%error, "the trees cannot be written");
+            tracing::error!(%error, "the database in state/ cannot be written");
             self.is_behind.store(true, Ordering::SeqCst);
         }
     }
@@ -195,12 +195,13 @@ impl Server {
 
     async fn load_all(&self) -> Result<(), DomainError> {
         for realm in self.realms() {
-            let (log, trees) =
-                (self.shards[self.placement.shard(realm.id())].log.clone(), self.trees.clone());
+            let (log, trees, read_cache) =
+                (self.log_of(realm.id()), self.trees.clone(), self.read_cache.clone());
             blocking(move || {
                 // All queued frames become durable before this returns.
                 let opened = storage::open_realm(&*log, &trees, realm.id())?;
-                if let Some(view) = opened.view {
+                if let Some(mut view) = opened.view {
+                    view.recent.keep_read_in(&read_cache);
                     *realm.shared.view.write() = view;
                 }
                 Ok(())

@@ -14,7 +14,7 @@ use rules::widgets::PARTS_BYTES_MAX;
 use std::collections::HashMap;
 use std::sync::Arc;
 use storage::View;
-use storage::view::{Changes, Relocation, message_bytes};
+use storage::view::{BodiesRevision, Changes, Relocation, message_bytes};
 
 /// Messages at one point in time, before their bodies are read.
 #[derive(Debug)]
@@ -29,8 +29,7 @@ pub struct MessageSnapshot {
     stored: Vec<MessageId>,
     /// Changes of stored messages since they were sent.
     changes: HashMap<MessageId, Changes>,
-    /// How often a body had been changed or removed.
-    bodies_changed: u64,
+    revision: BodiesRevision,
 }
 
 impl MessageSnapshot {
@@ -52,8 +51,8 @@ impl MessageSnapshot {
         let changes = stored.iter().map(|id| (*id, view.changes_of(*id)));
         let changes = changes.filter(|(_, changes)| !changes.is_none()).collect();
         let flags = flags.unwrap_or_else(|| vec![Flags::NONE; ids.len()]);
-        let bodies_changed = view.recent.changes();
-        Self { ids: ids.to_vec(), flags, in_memory, relocations, stored, changes, bodies_changed }
+        let revision = view.recent.revision();
+        Self { ids: ids.to_vec(), flags, in_memory, relocations, stored, changes, revision }
     }
 
     /// The approximate size of the messages in bytes: of those in memory, and as much as parts of widgets may have for those in
@@ -77,7 +76,7 @@ impl MessageSnapshot {
         let (read, complete) = self.read_stored(&realm.shared)?;
         if !read.is_empty() {
             metrics::counter!("millstream_messages_read_total").increment(read.len() as u64);
-            realm.read(|view| view.recent.keep_read(&read[..complete], self.bodies_changed));
+            realm.read(|view| view.recent.keep_read(&read[..complete], self.revision));
         }
         Ok(self.with_bodies(read))
     }

@@ -69,7 +69,7 @@ impl View {
         let Progress { last_event, reserved_events, .. } = self.progress;
         let progress = Progress { last_event, reserved_events, ..Progress::default() };
         rows.0.push(RowChange::RemoveUnder(realm.id.0.to_be_bytes().to_vec()));
-        *self = Self { progress, ..Self::empty(realm) };
+        *self = Self { progress, recent: self.recent.emptied(), ..Self::empty(realm) };
     }
 
     /// `position` is the position of the fact in its frame.

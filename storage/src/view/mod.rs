@@ -69,7 +69,7 @@ pub use message_bytes::message_bytes;
 pub use message_changes::Changes;
 pub use moves::{MoveRecord, Relocation};
 pub use read_cache::ReadCache;
-pub use recent::RecentMessages;
+pub use recent::{BodiesRevision, RecentMessages};
 pub use records::{EditedRow, ReactionRow};
 pub use rows::{Row, RowChange, Rows};
 pub use topic::TopicMessages;

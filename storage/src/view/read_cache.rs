@@ -50,6 +50,16 @@ pub(super) struct ReadMessages {
 }
 
 impl ReadMessages {
+    /// The number of the view.
+    pub fn view(&self) -> u32 {
+        self.view
+    }
+
+    /// The part of another view, which is empty.
+    pub fn next(&self) -> Self {
+        self.cache.part()
+    }
+
     /// A body that is kept.
     pub fn get(&self, id: MessageId) -> Option<Arc<Message>> {
         self.cache.bodies.get(&(self.view, id))

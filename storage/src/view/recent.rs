@@ -14,6 +14,14 @@ pub const RECENT_BYTES_MAX: usize = 6 * 1024 * 1024;
 /// Up to this many bodies for each wanted one are walked over.
 const WALK_FACTOR: usize = 3;
 
+/// The bodies of one view between two changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodiesRevision {
+    /// The number of the view; none without a cache.
+    view: Option<u32>,
+    changes: u64,
+}
+
 /// Message bodies by id.
 #[derive(Debug, Default)]
 pub struct RecentMessages {
@@ -44,6 +52,11 @@ impl RecentMessages {
     /// Keeps bodies that are read in `cache` from now on.
     pub fn keep_read_in(&mut self, cache: &ReadCache) {
         self.read = Some(cache.part());
+    }
+
+    /// None of these bodies, for a view that takes the place of this one: it keeps those that are read in the same cache.
+    pub(super) fn emptied(&self) -> Self {
+        Self { read: self.read.as_ref().map(ReadMessages::next), ..Self::default() }
     }
 
     /// The newest frame that is in the trees, to be set by the writer of the trees.
@@ -82,15 +95,19 @@ impl RecentMessages {
         self.read.as_ref()?.get(id)
     }
 
-    /// How often a body was changed or removed, for [`Self::keep_read`].
-    pub fn changes(&self) -> u64 {
-        self.changes
+    /// Which bodies these are, for [`Self::keep_read`].
+    pub fn revision(&self) -> BodiesRevision {
+        BodiesRevision { view: self.read.as_ref().map(ReadMessages::view), changes: self.changes }
     }
 
-    /// Keeps stored bodies that were read, complete with their changes, since [`Self::changes`] returned `changes`. If a body
+    /// Keeps stored bodies that were read, complete with their changes, since [`Self::revision`] returned `revision`. If a body
     /// has changed meanwhile, none is kept.
-    pub fn keep_read<'a>(&self, messages: impl IntoIterator<Item = &'a Arc<Message>>, changes: u64) {
-        let Some(read) = self.read.as_ref().filter(|_| changes == self.changes) else { return };
+    pub fn keep_read<'a>(
+        &self,
+        messages: impl IntoIterator<Item = &'a Arc<Message>>,
+        revision: BodiesRevision,
+    ) {
+        let Some(read) = self.read.as_ref().filter(|_| revision == self.revision()) else { return };
         messages.into_iter().for_each(|message| read.insert(message));
     }
 

@@ -287,7 +287,7 @@ fn read_bodies_are_kept_until_they_change() {
         recent.keep_read_in(&cache);
         let read: Vec<Arc<model::Message>> =
             stored.iter().map(|id| Arc::new(channel_message(*id, 1, 1, "tea"))).collect();
-        recent.keep_read(&read, recent.changes());
+        recent.keep_read(&read, recent.revision());
         recent
     };
     let mut recent = view_of(&[1, 2, 3, 4]);
@@ -301,10 +301,26 @@ fn read_bodies_are_kept_until_they_change() {
     recent.remove(MessageId(3));
     assert_eq!(kept(&recent), [4]);
     // What was read before a change may be out of date.
-    let before = recent.changes();
+    let before = recent.revision();
     recent.change(Sequence(3), MessageId(5), |message| message.topic_links.clear());
     recent.keep_read([&Arc::new(channel_message(5, 1, 1, "tea"))], before);
     assert_eq!(kept(&recent), [4]);
+}
+
+#[test]
+fn bodies_read_before_an_organization_began_again_are_not_kept() {
+    let cache = ReadCache::default();
+    let mut recent = super::RecentMessages::default();
+    recent.keep_read_in(&cache);
+    let read = [Arc::new(channel_message(1, 1, 1, "tea"))];
+    let before = recent.revision();
+    recent.keep_read(&read, before);
+    let recent = recent.emptied();
+    assert!(recent.read_lately(MessageId(1)).is_none());
+    recent.keep_read(&read, before);
+    assert!(recent.read_lately(MessageId(1)).is_none(), "it is of before");
+    recent.keep_read(&read, recent.revision());
+    assert!(recent.read_lately(MessageId(1)).is_some());
 }
 
 #[test]
@@ -315,7 +331,7 @@ fn read_bodies_are_bounded_in_bytes() {
     for id in 1..=100 {
         let mut message = channel_message(id, 1, 1, "tea");
         message.content = "x".repeat(READ_BYTES_MAX as usize / 50);
-        recent.keep_read([&Arc::new(message)], recent.changes());
+        recent.keep_read([&Arc::new(message)], recent.revision());
     }
     assert!(cache.bytes() <= READ_BYTES_MAX && cache.bytes() > READ_BYTES_MAX / 2, "{} bytes", cache.bytes());
 }

@@ -56,7 +56,7 @@ impl Plain {
         });
         let stored: Result<Vec<_>, _> = stored.collect();
         let stored = stored.map_err(|error| TestCaseError::fail(error.to_string()))?;
-        view.recent.keep_read(stored.iter().flatten(), view.recent.changes());
+        view.recent.keep_read(stored.iter().flatten(), view.recent.revision());
         prop_assert!(self.messages.keys().all(|id| view.recent.read_lately(MessageId(*id)).is_some()));
         Ok(())
     }
