@@ -106,6 +106,8 @@ where
             if answer.headers().get(header::CONTENT_ENCODING) == Some(&AS_IT_IS) {
                 answer.headers_mut().remove(header::CONTENT_ENCODING);
             }
+            // The middleware names it in what it compresses only: other clients may prefer the answer as it is.
+            let mut answer = name_encoding(Ok(answer))?;
             let permit = answer.response_mut().extensions_mut().remove::<OwnedSemaphorePermit>();
             Ok(match permit {
                 Some(permit) => answer.map_body(|_, body| Holding { body, _permit: permit }.boxed()),

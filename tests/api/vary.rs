@@ -48,7 +48,9 @@ async fn large_answers_depend_on_accept_encoding() {
         iago.send(&channel, "lunch", &"a long text ".repeat(500)).await;
     }
     let page = "/api/v1/messages?anchor=newest&num_before=50&num_after=0";
-    for accepted in [None, Some("identity"), Some("gzip;q=0"), Some("gzip"), Some("br")] {
+    for accepted in
+        [None, Some("identity"), Some("gzip;q=0"), Some("gzip"), Some("br"), Some("gzip;q=0.5, identity")]
+    {
         let headers: Vec<(&str, &str)> =
             accepted.map(|accepted| ("Accept-Encoding", accepted)).into_iter().collect();
         for (method, path) in [(Method::GET, page), (Method::HEAD, page), (Method::POST, "/api/v1/register")]
