@@ -2,12 +2,17 @@
 
 use crate::error::DomainError;
 use model::push::PushFact;
-use model::{Fact, RealmFact, RealmId};
+use model::{Fact, RealmFact, RealmId, Timestamp};
 use storage::StoreError;
 use storage::log::RealmLog;
 
-/// The facts with which an organization was created, frame by frame. What an interrupted start has left before is not of it.
-pub(crate) fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<Fact>>, DomainError> {
+/// The facts that reset an organization to its seed, frame by frame. What an interrupted start has left before the seed is not of it.
+/// Links of e-mails that were requested before `now` have expired then.
+pub(crate) fn reset_frames(
+    log: &dyn RealmLog,
+    realm: RealmId,
+    now: Timestamp,
+) -> Result<Vec<Vec<Fact>>, DomainError> {
     let mut frames = Vec::new();
     read_seed(log, realm, |facts| {
         if begins_organization(&facts) {
@@ -15,6 +20,14 @@ pub(crate) fn seed_frames(log: &dyn RealmLog, realm: RealmId) -> Result<Vec<Vec<
         }
         frames.push(facts);
     })?;
+    let records = frames.iter_mut().flatten().filter_map(|fact| match fact {
+        Fact::Realm(RealmFact::Created(record) | RealmFact::Changed(record)) => Some(record),
+        _ => None,
+    });
+    if let Some(record) = records.last() {
+        // One millisecond less: a link may be requested in the millisecond of a reset, after it.
+        record.links_expired_until = Timestamp(now.0.saturating_sub(1));
+    }
     Ok(frames)
 }
 

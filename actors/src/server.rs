@@ -77,7 +77,7 @@ pub struct Server {
     pub(crate) placement: Placement,
     realms: RwLock<Realms>,
     addresses: Arc<AddressIndex>,
-    read_cache: ReadCache,
+    pub(crate) read_cache: ReadCache,
     creating: tokio::sync::Mutex<()>,
     /// Permits to read the log back for returning queues.
     resume_permits: Arc<Semaphore>,
@@ -167,7 +167,7 @@ impl Server {
         });
         if !server.join().await? {
             server.open_realms(started).await?;
-            server.end_interrupted().await?;
+            server.end_interrupted().await;
         }
         if is_behind {
             server.pause_shards(Pause::DiskFull, true).await?;

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name of the folder.
 pub(crate) const FOLDER: &str = "unfinished";
@@ -70,6 +71,8 @@ impl Unfinished {
 #[derive(Debug)]
 pub struct UnfinishedMarks {
     data: PathBuf,
+    /// Whether this process has synced the data folder, so that it has the folder of the marks after a crash.
+    is_folder_durable: AtomicBool,
     all: Mutex<BTreeMap<RealmId, Mark>>,
 }
 
@@ -113,7 +116,8 @@ impl UnfinishedMarks {
     /// Reads the folder.
     pub(crate) fn read(data: &Path) -> Result<Self, StoreError> {
         let all = read(data)?.into_iter().map(|(realm, unfinished)| (realm, Mark { unfinished, holders: 0 }));
-        Ok(Self { data: data.to_owned(), all: Mutex::new(all.collect()) })
+        let all = Mutex::new(all.collect());
+        Ok(Self { data: data.to_owned(), is_folder_durable: AtomicBool::default(), all })
     }
 
     /// Whether an organization is among them.
@@ -147,7 +151,10 @@ impl UnfinishedMarks {
         let folder = self.data.join(FOLDER);
         if !folder.exists() {
             create_private(&folder)?;
+        }
+        if !self.is_folder_durable.load(Ordering::Relaxed) {
             sync_folder(&self.data)?;
+            self.is_folder_durable.store(true, Ordering::Relaxed);
         }
         write_private(&file(&self.data, realm), unfinished.line().as_bytes())?;
         sync_folder(&folder)?;

@@ -7,7 +7,7 @@ use crate::error::DomainError;
 use crate::handle::RealmHandle;
 use crate::presence::Report;
 use crate::realm::NewUser;
-use crate::seed_frames::{read_seed, seed_frames};
+use crate::seed_frames::{read_seed, reset_frames};
 use crate::server::Server;
 use model::push::PushFact;
 use model::{ActionKind, Directory, EventNumber, Fact, Frame, MessageId, RealmId, RequestOrigin, Timestamp};
@@ -46,8 +46,8 @@ impl Server {
     /// # Errors
     /// Those of every command, `Storage`, and `NotSeeded`.
     pub async fn reset_realm(&self, realm: &RealmHandle, seen: &[Seen<'_>]) -> Result<(), DomainError> {
-        let (log, id) = (self.log_of(realm.id()), realm.id());
-        let read = tokio::task::spawn_blocking(move || seed_frames(&*log, id));
+        let (log, id, now) = (self.log_of(realm.id()), realm.id(), realm.now());
+        let read = tokio::task::spawn_blocking(move || reset_frames(&*log, id, now));
         let frames = read.await.map_err(|error| DomainError::Storage(error.to_string()))??;
         let (first, subdomain) = {
             let view = realm.shared.view.read();
@@ -67,12 +67,12 @@ impl Server {
     ///
     /// # Errors
     /// Those of [`Server::create_realm`], and that of `prepare`.
-    pub async fn create_seeded_realm(
+    pub async fn create_seeded_realm<E: From<DomainError>>(
         &self,
         new: NewRealm,
         seed: &Seed<'_>,
-        prepare: impl AsyncFnOnce(RealmId) -> Result<(), DomainError>,
-    ) -> Result<RealmHandle, DomainError> {
+        prepare: impl AsyncFnOnce(RealmId) -> Result<(), E>,
+    ) -> Result<RealmHandle, E> {
         let realm = self.create_prepared_realm(new, prepare, |directory| frames(directory, seed)).await?;
         report_seen(&realm, &seed.seen);
         Ok(realm)

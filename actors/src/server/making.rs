@@ -51,20 +51,25 @@ impl Server {
     ///
     /// # Errors
     /// Those of [`Server::create_realm`], and that of `prepare`.
-    pub(crate) async fn create_prepared_realm<Frames: IntoIterator<Item = Vec<Fact>>>(
+    pub(crate) async fn create_prepared_realm<Frames, E>(
         &self,
         new: NewRealm,
-        prepare: impl AsyncFnOnce(RealmId) -> Result<(), DomainError>,
+        prepare: impl AsyncFnOnce(RealmId) -> Result<(), E>,
         more: impl FnOnce(&Directory) -> Frames,
-    ) -> Result<RealmHandle, DomainError> {
+    ) -> Result<RealmHandle, E>
+    where
+        Frames: IntoIterator<Item = Vec<Fact>>,
+        E: From<DomainError>,
+    {
         check_subdomain(&new.subdomain)?;
         if let Some(pause) = self.health.status().paused {
-            return Err(DomainError::Paused(pause));
+            return Err(DomainError::Paused(pause).into());
         }
         // One at a time: it takes the next free id.
         let _guard = self.creating.lock().await;
         if self.realm_by_subdomain(&new.subdomain).is_some() {
-            return Err(rules::RuleError::from(OrganizationError::subdomain_in_use(&new.subdomain)).into());
+            let taken = rules::RuleError::from(OrganizationError::subdomain_in_use(&new.subdomain));
+            return Err(DomainError::from(taken).into());
         }
         self.check_not_imported(&new.subdomain)?;
         let _making = self.making().await;
@@ -81,7 +86,7 @@ impl Server {
         for facts in further.into_iter().flatten() {
             writer.write(facts).await?;
         }
-        writer.start(mark).await
+        Ok(writer.start(mark).await?)
     }
 
     /// Where a new organization is written: over the part that an earlier process has left of it, otherwise under a new id.

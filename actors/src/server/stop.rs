@@ -98,7 +98,7 @@ impl Server {
         let closed = self.ended("the writer of the trees", timeouts, closing).await;
         let closed = closed.transpose().map_err(|error| DomainError::Storage(error.to_string()))?;
         if let Some(Err(error)) = closed {
-            tracing::warn!(%error, "the trees are incomplete; the next start completes them from the journal");
+            tracing::warn!(%error, "the database in state/ is incomplete; the next start completes it from the journal");
         }
         Ok(())
     }
@@ -118,7 +118,7 @@ impl Server {
                 (false, false) => timeouts.other_ticks,
             };
             if ticks >= ticks_max {
-                tracing::error!("the stop does not wait any longer for {what}");
+                tracing::error!("the shutdown no longer waits for {what}");
                 if watch.has_call() {
                     self.give_up_trees();
                 }

@@ -27,8 +27,8 @@ pub struct Realm {
     pub settings: Settings,
     /// Channels that new users are subscribed to.
     pub default_channels: Vec<ChannelId>,
-    /// E-mail links that were requested up to this time have expired, whatever the wall clock shows. Changes only when
-    /// the wall clock is set back.
+    /// E-mail links that were requested up to this time have expired, whatever the wall clock shows. Changes when the wall
+    /// clock is set back, and when a development server resets the organization.
     pub links_expired_until: Timestamp,
 }
 
