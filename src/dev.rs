@@ -19,7 +19,7 @@ pub mod seed;
 pub mod seed_store;
 pub mod tools;
 
-pub use files::store_files;
+pub use files::{replace_files, store_files};
 pub use folder::{TemporaryFolder, is_marked, mark};
 pub use people::PEOPLE;
 
@@ -40,12 +40,12 @@ pub async fn ensure_sample(server: &Server) -> Result<RealmHandle, DomainError> 
 }
 
 /// Creates an organization with the content of a seed, after `prepare`. Fails if the subdomain is invalid or taken.
-pub async fn new_seeded(
+pub async fn new_seeded<E: From<DomainError>>(
     server: &Server,
     subdomain: &str,
     seed: &SeedDocument,
-    prepare: impl AsyncFnOnce(RealmId) -> Result<(), DomainError>,
-) -> Result<RealmHandle, DomainError> {
+    prepare: impl AsyncFnOnce(RealmId) -> Result<(), E>,
+) -> Result<RealmHandle, E> {
     formula::make_known();
     server.create_seeded_realm(seed.new_realm(subdomain), &seed.seed(), prepare).await
 }

@@ -32,6 +32,17 @@ pub async fn store_files(blobs: &Blobs, realm: RealmId, seed: &SeedDocument) -> 
     Ok(())
 }
 
+/// Stores the files of a seed for a new organization, also over those that a failed call has left for its number.
+///
+/// # Errors
+/// Those of the storage of files.
+pub async fn replace_files(blobs: &Blobs, realm: RealmId, seed: &SeedDocument) -> Result<(), BlobError> {
+    for (name, bytes) in files(realm, seed) {
+        blobs.put(&name, Bytes::copy_from_slice(bytes)).await?;
+    }
+    Ok(())
+}
+
 /// The names of the files of a seed.
 pub fn file_names(realm: RealmId, seed: &SeedDocument) -> HashSet<BlobName> {
     files(realm, seed).map(|(name, _)| name).collect()

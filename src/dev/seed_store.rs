@@ -66,6 +66,19 @@ impl SeedStore {
         fs::File::open(folder)?.sync_all()
     }
 
+    /// Removes the seed of an organization, if there is one.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn remove(&self, realm: RealmId) -> io::Result<()> {
+        let Some(path) = self.path(Some(realm)) else { return Ok(()) };
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => fs::File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all(),
+        }
+    }
+
     /// Whether a seed is the one that the server began with. Comments and the order of entries do not matter.
     ///
     /// # Errors
@@ -101,6 +114,9 @@ mod tests {
         assert_eq!((kept.read(None), kept.read(Some(RealmId(2)))), (Some(sample), None));
         kept.write(Some(RealmId(2)), &SeedDocument::empty()).unwrap();
         assert_eq!(kept.read(Some(RealmId(2))), Some(SeedDocument::empty()));
+        kept.remove(RealmId(2)).unwrap();
+        kept.remove(RealmId(2)).unwrap();
+        assert_eq!(kept.read(Some(RealmId(2))), None);
         let mode = fs::metadata(folder.path().join("seeds/server.toml")).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }

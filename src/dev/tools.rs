@@ -50,7 +50,11 @@ impl DevTools {
     /// # Errors
     /// Those of the file system, if the data is kept.
     pub fn set_seed(&self, realm: RealmId, seed: Arc<SeedDocument>) -> io::Result<()> {
-        if !Arc::ptr_eq(&seed, &self.seed) {
+        if Arc::ptr_eq(&seed, &self.seed) {
+            // A call that failed may have left one for the same number.
+            self.seed_store.remove(realm)?;
+            self.own_seeds.lock().remove(&realm);
+        } else {
             self.seed_store.write(Some(realm), &seed)?;
             self.own_seeds.lock().insert(realm, seed);
         }

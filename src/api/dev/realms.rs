@@ -5,8 +5,9 @@ use super::{check_known, tools};
 use crate::dev::accounts::{Account, accounts};
 use crate::dev::seed::{SeedDocument, SeedError};
 use crate::dev::tools::DevTools;
-use crate::dev::{new_seeded, store_files};
+use crate::dev::{new_seeded, replace_files};
 use crate::http::{ApiError, App, Fields, FromFields, HandlerResult, HostHeader, Params, reply};
+use crate::integrations::blobs::BlobError;
 use actors::{DomainError, RealmHandle, check_subdomain, subdomain_rule};
 use model::RealmId;
 use rules::RuleError;
@@ -57,6 +58,11 @@ pub async fn create(
     HostHeader(host): HostHeader,
     Params(new): Params<NewOrganization>,
 ) -> HandlerResult {
+    // Goes on if the client leaves: a part of an organization would be left.
+    actix_rt::spawn(create_whole(app, host, new)).await.map_err(|_| ApiError::internal())?
+}
+
+async fn create_whole(app: App, host: Option<String>, new: NewOrganization) -> HandlerResult {
     let tools = tools(&app)?;
     let seed = match new.seed {
         Some(text) => Arc::new(read_seed(text).await?),
@@ -82,9 +88,7 @@ async fn make(
         return Err(ApiError::bad_request(format!("There are {REALMS_MAX} organizations already")));
     }
     if let Some(subdomain) = asked {
-        return Ok(
-            new_seeded(&app.server, &subdomain, seed, async |id| prepare(app, tools, id, seed).await).await?
-        );
+        return Ok(make_named(app, tools, &subdomain, seed).await?);
     }
     loop {
         *last_number += 1;
@@ -92,13 +96,23 @@ async fn make(
         if app.server.realm_by_subdomain(&subdomain).is_some() {
             continue;
         }
-        match new_seeded(&app.server, &subdomain, seed, async |id| prepare(app, tools, id, seed).await).await
-        {
+        match make_named(app, tools, &subdomain, seed).await {
             // The command line makes organizations too.
-            Err(DomainError::Rule(RuleError::Organization(OrganizationError::SubdomainInUse { .. }))) => {}
+            Err(MakeError::Refused(DomainError::Rule(RuleError::Organization(
+                OrganizationError::SubdomainInUse { .. },
+            )))) => {}
             made => return Ok(made?),
         }
     }
+}
+
+async fn make_named(
+    app: &App,
+    tools: &DevTools,
+    subdomain: &str,
+    seed: &Arc<SeedDocument>,
+) -> Result<RealmHandle, MakeError> {
+    new_seeded(&app.server, subdomain, seed, async |id| prepare(app, tools, id, seed).await).await
 }
 
 /// Stores the files and the seed of a new organization, which has them from its beginning.
@@ -107,8 +121,35 @@ async fn prepare(
     tools: &DevTools,
     realm: RealmId,
     seed: &Arc<SeedDocument>,
-) -> Result<(), DomainError> {
-    let failed = |reason: String| DomainError::Storage(reason);
-    store_files(&app.blobs, realm, seed).await.map_err(|error| failed(error.to_string()))?;
-    tools.set_seed(realm, seed.clone()).map_err(|error| failed(error.to_string()))
+) -> Result<(), MakeError> {
+    replace_files(&app.blobs, realm, seed).await?;
+    tools.set_seed(realm, seed.clone()).map_err(|error| DomainError::Storage(error.to_string()))?;
+    Ok(())
+}
+
+/// Why an organization was not made.
+enum MakeError {
+    Refused(DomainError),
+    Files(BlobError),
+}
+
+impl From<DomainError> for MakeError {
+    fn from(error: DomainError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<BlobError> for MakeError {
+    fn from(error: BlobError) -> Self {
+        Self::Files(error)
+    }
+}
+
+impl From<MakeError> for ApiError {
+    fn from(error: MakeError) -> Self {
+        match error {
+            MakeError::Refused(error) => error.into(),
+            MakeError::Files(error) => error.into(),
+        }
+    }
 }

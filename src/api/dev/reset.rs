@@ -6,7 +6,7 @@ use crate::dev::seed::SeedDocument;
 use crate::dev::store_files;
 use crate::dev::tools::DevTools;
 use crate::http::caller::bots_key;
-use crate::http::{App, HandlerResult, Params, Realm, reply_ok};
+use crate::http::{ApiError, App, HandlerResult, Params, Realm, reply_ok};
 use crate::integrations::partial_uploads::PartialUploads;
 use crate::rate_limit::Bucket;
 use actors::RealmHandle;
@@ -18,6 +18,11 @@ pub async fn reset(
     Realm(realm): Realm,
     Params(NoParameters): Params<NoParameters>,
 ) -> HandlerResult {
+    // Goes on if the client leaves: a part of what is to be replaced would be left.
+    actix_rt::spawn(reset_whole(app, realm)).await.map_err(|_| ApiError::internal())?
+}
+
+async fn reset_whole(app: App, realm: RealmHandle) -> HandlerResult {
     let tools = tools(&app)?;
     let seed = tools.seed_of(realm.id());
     // Before, so that they are there if the server ends right after the reset; and after, because what was deleted may go now.

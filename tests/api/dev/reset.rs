@@ -2,10 +2,12 @@
 
 use super::super::tus::{attachments, begun, patch, staged};
 use super::super::uploads::{status, upload};
-use crate::support::{Params, TestServer, poll_for, wait_until};
+use crate::support::{Params, TestServer, TestUser, poll_for, wait_until};
 use reqwest::Method;
 use serde_json::json;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
 async fn reset(t: &TestServer) {
     t.anonymous().post("/dev/reset", &[]).ok().await;
@@ -116,4 +118,54 @@ async fn queues_end_once() {
         () = resets => {}
     }
     assert_eq!(ended.load(Ordering::SeqCst), RESETS);
+}
+
+#[tokio::test]
+async fn links_of_emails_expire_with_a_reset() {
+    let t = TestServer::builder().development().start().await;
+    let (hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
+    let link = async || {
+        hamlet.call(Method::PATCH, "/settings", &[("email", &"new@elsinore.example")]).ok().await;
+        poll_for("the email is sent", || async {
+            let emails = anonymous.get("/emails.json", &[]).ok().await;
+            let text = emails["emails"][0]["text"].as_str().map(str::to_string)?;
+            text.split_whitespace().find(|word| word.contains("/confirm_email/")).map(str::to_string)
+        })
+        .await
+    };
+    let open = async |link: &str| anonymous.http.get(link).send().await.unwrap().status().as_u16();
+    let before = link().await;
+    reset(&t).await;
+    assert_eq!(open(&before).await, 404);
+    assert_eq!(hamlet.get("/users/me", &[]).ok().await["delivery_email"], hamlet.email);
+    let after = link().await;
+    assert_eq!(open(&after).await, 200);
+    let renamed = TestUser { email: "new@elsinore.example".into(), ..hamlet.clone() };
+    renamed.get("/users/me", &[]).ok().await;
+}
+
+/// The call has the whole of its effect, although its client does not wait for the answer.
+#[tokio::test]
+async fn reset_goes_on_if_the_client_leaves() {
+    let t = TestServer::builder().development().start().await;
+    let (hamlet, anonymous) = (t.user("hamlet"), t.anonymous());
+    for _ in 0..20 {
+        let id = hamlet.send_direct(&[&hamlet], "later").await;
+        let fault: Params<'_> = &[("path", &"*/nowhere"), ("kind", &"delay"), ("delay_ms", &1)];
+        anonymous.post("/dev/faults", fault).ok().await;
+        let mut client = TcpStream::connect(t.url.trim_start_matches("http://")).await.unwrap();
+        let call = b"POST /dev/reset HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n";
+        client.write_all(call).await.unwrap();
+        poll_for("the message is gone", || async {
+            let found = hamlet.get(&format!("/messages/{id}"), &[]).await;
+            (found.status == 400).then_some(())
+        })
+        .await;
+        drop(client);
+        poll_for("the faults are gone", || async {
+            let list = anonymous.get("/dev/faults", &[]).ok().await;
+            (list["faults"] == json!([])).then_some(())
+        })
+        .await;
+    }
 }
