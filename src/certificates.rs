@@ -172,7 +172,7 @@ impl Certificate {
         match self.files.read() {
             Ok(read) => {
                 *self.current.write() = (Arc::new(read), stamp);
-                tracing::info!(file = %self.files.cert_file.display(), "the certificate was read again");
+                tracing::info!(file = %self.files.cert_file.display(), "the certificate was reloaded");
                 self.note_end();
                 true
             }

@@ -27,7 +27,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = DirEntry> + use<> {
 pub fn warn_if_behind(data: &Path) {
     if let Some(ahead) = journal_ahead(data, SystemTime::now()) {
         tracing::warn!(
-            "the journal is {} newer than now: the clock is behind, and messages get the times that it shows; set it",
+            "the journal is {} newer than now: the system clock is probably behind. New messages get its wrong time until it is set",
             duration(ahead.as_secs())
         );
     }

@@ -143,7 +143,7 @@ pub async fn serve_with_clock(setup: Setup, clock: Arc<dyn Clock>) -> Result<Run
 }
 
 /// As [`serve_with_clock`]. When `cancelled` ends while an organization is made from a seed, the start ends with
-/// [`DomainError::Stopping`]; other parts of a start take no time.
+/// [`DomainError::Stopping`]; other parts of a start are not interrupted.
 pub async fn serve_unless(
     setup: Setup,
     clock: Arc<dyn Clock>,

@@ -31,7 +31,7 @@ pub fn open_data(folder: &DataFolder, options: &Options) -> Result<Opened, Store
     let logs = open_logs(folder, options, false)?;
     if folder.is_live_copy() {
         tracing::warn!(
-            "the data folder is a copy of one that was in use; its trees are rebuilt from the journal, which takes a while"
+            "the data folder is a copy of one that was in use; its database (state/) is rebuilt from the journal, which takes a while"
         );
         folder.discard_trees()?;
     }
@@ -45,7 +45,7 @@ pub fn open_data(folder: &DataFolder, options: &Options) -> Result<Opened, Store
         Err(error) if error.is_full() => error,
         opened => return Ok((logs, opened?, None)),
     };
-    tracing::error!(%error, "the disk is full: the trees cannot be opened");
+    tracing::error!(%error, "the disk is full: the database in state/ cannot be opened");
     let journal_bytes: u64 =
         (0..folder.shards()).map(|shard| storage::log::segment_bytes(&folder.journal(shard))).sum();
     if journal_bytes <= MEMORY_REPLAY_BYTES_MAX as u64 {
@@ -189,7 +189,7 @@ fn open_trees(
     let is_rebuilt = !has_trees(folder);
     if is_rebuilt {
         tracing::warn!(
-            "there are no trees; they are rebuilt from the journal, older messages can be read afterwards"
+            "the database in state/ is missing; it is rebuilt from the journal, and older messages can be read when that is done"
         );
     }
     trees.open_in_background(is_rebuilt, move |trees| {
@@ -198,7 +198,7 @@ fn open_trees(
         }
         for Incomplete { checkpoints, log, last, stored } in incomplete {
             let added = complete_trees(&checkpoints, &*log, trees, last, &stored)?;
-            tracing::info!(added, "the trees are complete");
+            tracing::info!(added, "the database in state/ is complete");
         }
         Ok(())
     })

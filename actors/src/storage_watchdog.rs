@@ -43,8 +43,8 @@ impl Server {
     /// Refuses changes, lets nothing wait for the trees any more, and asks for the end of the process.
     pub(crate) fn give_up_trees(&self) {
         tracing::error!(
-            "the trees do not go on since a fault of the disk; changes are refused, and the process has to end. Nothing that \
-             was acknowledged is lost"
+            "the database in state/ has made no progress since a disk error; changes are refused, and the process ends, so that it \
+             can be started again. No acknowledged change is lost"
         );
         self.trees.give_up();
         if let Some(projection) = self.projection.lock().as_ref() {

@@ -129,7 +129,7 @@ pub struct CompareArgs {
     /// Scenario files, or names of included scenarios.
     #[arg(value_name = "SCENARIO", required = true)]
     pub scenarios: Vec<String>,
-    /// A server with the name that it has in the report. The others are divided by the first.
+    /// A server, and its name in the report. Ratios are those to the first server.
     #[arg(long = "server", value_name = "NAME=URL", required = true, value_parser = parse_named)]
     pub servers: Vec<(String, String)>,
     /// Accounts: JSON or CSV with `email` and `api_key`. Without a name for all servers. A server without
@@ -154,7 +154,7 @@ pub struct CompareArgs {
     /// Do not measure the bare server and the disk of this machine, which say nothing about another one.
     #[arg(long)]
     pub no_baseline: bool,
-    /// Folder on the disk to measure. Default: as of `run`.
+    /// Folder on the disk to measure. Default: as for `run`.
     #[arg(value_name = "FOLDER", long)]
     pub disk_dir: Option<PathBuf>,
     /// Measured seconds of every phase with a duration, overriding the scenario. Phases with stages keep theirs.
@@ -165,7 +165,7 @@ pub struct CompareArgs {
 /// Arguments of `overlay`.
 #[derive(Debug, Args)]
 pub struct OverlayArgs {
-    /// `results.json` of a run, with its name on the page. The others are divided by the first.
+    /// `results.json` of a run, and its name on the page. Ratios are those to the first run.
     #[arg(value_name = "NAME=FILE", required = true, num_args = 2.., value_parser = parse_named_path)]
     pub results: Vec<(String, PathBuf)>,
     /// Output folder for `compare.html`.

@@ -14,7 +14,7 @@ const LISTED_MAX: u64 = 100_000;
 /// The operator's own commands are listed, too. Owners read the same with `GET /realm/audit` and on the page `/about`.
 #[derive(Debug, clap::Args)]
 pub struct AuditArgs {
-    /// Subdomain of the organization (default: none)
+    /// Subdomain of the organization (default: the organization without a subdomain)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// Only entries at this time or later: a time ago (12h, 30 days, 2w), today, yesterday, a date (2026-11-01), or a date and a time

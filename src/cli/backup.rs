@@ -45,7 +45,7 @@ pub struct BackupArgs {
     /// Make a backup now, and again after each interval, such as 30m or 1h, until the command is stopped
     #[arg(long, value_name = "TIME", value_parser = duration)]
     every: Option<Duration>,
-    /// Remove older backups, such as 7d; the newest is always kept
+    /// After each backup, remove backups that are older than this, such as 7d; the newest is always kept
     #[arg(long, value_name = "TIME", value_parser = duration)]
     keep: Option<Duration>,
 }

@@ -19,7 +19,7 @@ pub enum ChannelCommand {
 pub struct ChannelListArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Subdomain of the organization (default: none)
+    /// Subdomain of the organization (default: the organization without a subdomain)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
 }

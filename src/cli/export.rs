@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// which writes it as the user that runs the command.
 #[derive(Debug, clap::Args)]
 pub struct ExportArgs {
-    /// Subdomain of the organization (default: none)
+    /// Subdomain of the organization (default: the organization without a subdomain)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// The archive to write, such as acme.tar.gz; it must not exist

@@ -20,7 +20,8 @@ use url::{Host, Url};
 pub enum RealmCommand {
     /// Create an organization and its first owner
     Create(RealmCreateArgs),
-    /// List the organizations with the number of their active people and their state: `open`, `deactivated` or `importing`
+    /// List the organizations with the number of their active people and their state: `open`, `deactivated`, `importing`, or
+    /// `unfinished` (making or resetting it was interrupted, and it is not served)
     List(DataArgs),
     /// Deactivate an organization: its users can no longer log in; its data is kept
     Deactivate(RealmActiveArgs),

@@ -26,7 +26,8 @@ const HANGING_STOP_MAX: Duration = Duration::from_secs(10);
 const REST_OF_START_MAX: Duration = Duration::from_secs(1);
 
 /// Why a server ends whose trees do not answer.
-const HANGING: &str = "the trees do not answer since a fault of the disk; the next start opens them again";
+const HANGING: &str =
+    "the database in state/ does not answer since a disk error; the next start opens it again";
 
 /// Refuses a data folder in which this user, its owner, cannot write.
 fn check_writable(data: &Path) -> Result<(), CliError> {

@@ -144,7 +144,9 @@ fn at_end(then: impl FnOnce(StopSignal) + Send + 'static) -> std::io::Result<()>
         });
         match ended {
             Ok(signal) => then(signal),
-            Err(error) => tracing::warn!(%error, "signals do not end this command"),
+            Err(error) => {
+                tracing::warn!(%error, "signals cannot be handled; as the first process of a container, this command can only be killed")
+            }
         }
     };
     std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)

@@ -38,7 +38,7 @@ pub enum UserCommand {
 pub struct AccountArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Subdomain of the organization (default: none)
+    /// Subdomain of the organization (default: the organization without a subdomain)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// E-mail address of the account
@@ -80,7 +80,7 @@ pub struct UserPermissionArgs {
 pub struct UserListArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Subdomain of the organization (default: none)
+    /// Subdomain of the organization (default: the organization without a subdomain)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
 }
@@ -94,7 +94,7 @@ pub struct UserRoleArgs {
     /// The new role
     #[arg(value_enum)]
     role: Option<RoleName>,
-    /// The same as an option, as `user create` has it
+    /// The new role, as an option instead of an argument
     #[arg(long = "role", value_name = "ROLE", value_enum)]
     role_option: Option<RoleName>,
 }
@@ -122,7 +122,7 @@ pub struct UserPasswordArgs {
 pub struct UserDeleteArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Subdomain of the organization (default: none)
+    /// Subdomain of the organization (default: the organization without a subdomain)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// E-mail address of the account
@@ -145,7 +145,7 @@ pub struct UserDeleteArgs {
 pub struct UserEndArgs {
     #[command(flatten)]
     data: DataArgs,
-    /// Subdomain of the organization (default: none)
+    /// Subdomain of the organization (default: the organization without a subdomain)
     #[arg(long, value_name = "SUBDOMAIN", default_value = "-", hide_default_value = true, value_parser = subdomain)]
     realm: String,
     /// E-mail address of the account

@@ -23,7 +23,7 @@ pub enum WebAppCommand {
     ///
     /// Reads the release archive zulip-server-11.x.tar.gz from https://download.zulip.com/server/, or the folder that it
     /// was unpacked to. Everything is checked before it is used. The server may be running: it uses the new web app after
-    /// SIGHUP or a restart.
+    /// `millstream reload` or a restart.
     Install(InstallArgs),
     /// Show which web app is installed, and whether it is complete
     Status(WebAppArgs),

@@ -44,10 +44,11 @@ fn check_files(what: &'static str, files: &CertificateFiles) -> Finding {
         Usable::NotYet => {
             Finding::problem(what, format!("{file} is valid only from {start} on; check the clock"))
         }
-        Usable::Ended => {
-            Finding::problem(what, format!("{file} ended at {end}; renew it, the server reads it by itself"))
-        }
-        Usable::EndsSoon => Finding::warning(what, format!("{file} ends at {end}; renew it")),
+        Usable::Ended => Finding::problem(
+            what,
+            format!("{file} expired at {end}; renew it (the server reads the new one by itself)"),
+        ),
+        Usable::EndsSoon => Finding::warning(what, format!("{file} expires at {end}; renew it")),
         Usable::ForDays(_) if certificates.first().is_some_and(|own| is_authority(own)) => {
             let text = format!(
                 "{file} is the certificate of an authority itself, as a self-signed one may be, and some clients refuse it; use one \

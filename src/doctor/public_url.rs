@@ -126,8 +126,8 @@ fn evaluate(config: &Config, url: &str, probed: &ProbeReport, own_port: u16) -> 
 /// What may be between a port and another one on which the server listens.
 fn other_port(url: &str, peer: IpAddr, own_port: u16) -> String {
     format!(
-        "{url} leads to this server, which listens on port {own_port}: fine if a firewall or container forwards the port. A proxy \
-         must send X-Forwarded-For, and http.trusted_proxies have \"{peer}\"; otherwise all clients share its rate limits"
+        "{url} leads to this server, which listens on port {own_port}: fine if a firewall or container forwards the port. If it is a \
+         proxy, it must send X-Forwarded-For, and http.trusted_proxies must list \"{peer}\"; otherwise all clients share its rate limits"
     )
 }
 
@@ -166,7 +166,7 @@ mod tests {
             (
                 found("[]", "http://chat.example:8080", false, "chat.example:8080"),
                 State::Warning,
-                "A proxy must send X-Forwarded-For",
+                "it must send X-Forwarded-For",
             ),
             (found(own, url, true, "127.0.0.1:9991"), State::Problem, "pass on the Host header"),
         ] {

@@ -129,7 +129,7 @@ impl App {
         #[cfg(feature = "cluster")]
         let gateway = server.cluster().and_then(|cluster| {
             let gateway = super::gateway::Gateway::new(cluster.clone());
-            gateway.inspect_err(|error| tracing::error!(%error, "requests cannot be passed on")).ok()
+            gateway.inspect_err(|error| tracing::error!(%error, "requests cannot be passed on to other nodes of the cluster")).ok()
         });
         let parts = Parts {
             started: MonotonicTime::now(&*clock),

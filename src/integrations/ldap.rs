@@ -242,7 +242,7 @@ async fn find(
     let Some(email) = value(&settings.email_attribute).or(Some(name).filter(|name| name.contains('@')))
     else {
         let (dn, attribute) = (&entry.dn, &settings.email_attribute);
-        tracing::warn!(dn, attribute, "an entry has no e-mail address: login refused");
+        tracing::warn!(dn, attribute, "an entry of the LDAP directory has no e-mail address: login refused");
         return Ok(None);
     };
     let full_name = value(&settings.full_name_attribute).unwrap_or(name);

@@ -213,8 +213,8 @@ fn state(app: &App, realm: &RealmHandle) -> State {
     let storage = app.server.storage_status();
     let free = storage.free_bytes.map_or("unknown".to_owned(), |bytes| format!("{} free", size(bytes)));
     let storage = match (storage.paused, storage.is_low) {
-        (Some(pause), _) => format!("{free}; changes are refused: {}", pause.name()),
-        (None, true) => format!("{free}, which is little"),
+        (Some(pause), _) => format!("{free}; {pause}"),
+        (None, true) => format!("{free}; disk space is low"),
         (None, false) => free,
     };
     State {

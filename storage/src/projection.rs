@@ -374,7 +374,7 @@ fn open_trees(path: &Path, cache_bytes: u64) -> Result<OpenTrees, StoreError> {
             if !move_snapshots_aside(path) {
                 return Err(error);
             }
-            tracing::warn!(%error, "the trees had a damaged snapshot, which was moved aside");
+            tracing::warn!(%error, "the database in state/ had a damaged snapshot, which was moved aside");
             open_unlocked(&config)?
         }
         Err(error) => return Err(error.of_trees(path)),

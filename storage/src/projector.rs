@@ -270,7 +270,9 @@ fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &RowQueue) -> Resul
             Err(RecvTimeoutError::Disconnected) => break,
             // sled writes in the background; only a flush reports its errors.
             Err(RecvTimeoutError::Timeout) if std::mem::take(&mut is_dirty) => {
-                trees.flush().inspect_err(|error| tracing::error!(%error, "the trees cannot be written"))?;
+                trees.flush().inspect_err(
+                    |error| tracing::error!(%error, "the database in state/ cannot be written"),
+                )?;
                 continue;
             }
             Err(RecvTimeoutError::Timeout) => continue,
@@ -280,7 +282,9 @@ fn run(trees: &Trees, receiver: &Receiver<Applied>, waiting: &RowQueue) -> Resul
         let (frames, bytes) = (batch.len(), batch.iter().map(Applied::bytes).sum());
         let rows: usize = batch.iter().map(|applied| applied.rows.0.len()).sum();
         waiting.wait_for_disk(trees, bytes)?;
-        trees.write(batch).inspect_err(|error| tracing::error!(%error, "the trees cannot be written"))?;
+        trees
+            .write(batch)
+            .inspect_err(|error| tracing::error!(%error, "the database in state/ cannot be written"))?;
         is_dirty = true;
         waiting.remove(frames, bytes);
         rows_written.increment(rows as u64);

@@ -137,7 +137,7 @@ async fn changed_certificate_is_used_and_open_connections_stay() {
     assert_eq!(shown(&case.connect(&server).await), first);
     case.renew("localhost");
     // Without a signal, too.
-    server.wait_for_log("the certificate was read again");
+    server.wait_for_log("the certificate was reloaded");
     // A file that is missing for a while is logged.
     std::fs::rename(case.file("cert.pem"), case.file("moved.pem")).expect("moved");
     server.wait_for_log("a file of the certificate is missing");

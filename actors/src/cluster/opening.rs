@@ -151,7 +151,7 @@ impl Cluster {
         let before = match before {
             // Of a log that the database does not have any more: it was restored from a backup, or lost what no standby had.
             Some(_) if !is_of => {
-                tracing::warn!(%realm, "the trees have frames that the log does not have; they are made anew");
+                tracing::warn!(%realm, "the local database in state/ has frames that the log in PostgreSQL does not have; it is rebuilt");
                 trees.clear(realm)?;
                 self.load(log, trees, realm)?
             }

@@ -164,7 +164,7 @@ impl Server {
                 Err(error) => {
                     entry.failed = Some(Instant::now());
                     metrics::counter!("millstream_cluster_checkpoint_failures_total").increment(1);
-                    tracing::warn!(%realm, %error, "no checkpoint could be stored for all nodes, or no frames archived");
+                    tracing::warn!(%realm, %error, "a checkpoint could not be stored in the shared files, or frames not archived; it is retried in a minute");
                 }
             }
         }

@@ -29,7 +29,7 @@ impl Worker {
         match (refused, followup) {
             (DomainError::Paused(_), Some(_)) => false,
             (error, None) => {
-                tracing::warn!(job = %end.job, %error, "the end of a delivery could not be stored");
+                tracing::warn!(job = %end.job, %error, "the outcome of a delivery could not be stored");
                 false
             }
             (error, Some(_)) => {

@@ -1,5 +1,6 @@
 //! The background sweep through an organization: it deletes messages whose retention period is over and files
-//! that no message names, marks channels as inactive, and messages of archived ones as read. It has no state: the next sweep finds what this one did not reach, after a restart too.
+//! that no message names, marks channels as inactive, and messages of archived ones as read. Nothing is lost when it is interrupted: the next sweep finds
+//! what this one did not reach, after a restart too.
 
 use super::actor::RealmActor;
 use super::attachments::ExpireAttachments;
@@ -38,7 +39,7 @@ impl RealmActor {
             match outcome {
                 Ok(()) | Err(DomainError::Stopping) => {}
                 Err(error) => {
-                    tracing::warn!(%error, "the hourly cleanup was interrupted; the next one continues")
+                    tracing::warn!(%error, "the sweep (message retention and others) was interrupted; the next one continues")
                 }
             }
         });
@@ -47,7 +48,6 @@ impl RealmActor {
 }
 
 async fn sweep(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(), DomainError> {
-    read_archived(realm, actor).await?;
     sweep_messages(realm, actor).await?;
     let before = |secs: u64| Timestamp(realm.clock.now().0.saturating_sub(secs.saturating_mul(1000)));
     let command = ExpireAttachments {
@@ -59,7 +59,7 @@ async fn sweep(realm: &Arc<RealmShared>, actor: &Addr<RealmActor>) -> Result<(),
             break;
         }
     }
-    Ok(())
+    read_archived(realm, actor).await
 }
 
 /// Marks the messages of archived channels as read, where the server was stopped before it had.

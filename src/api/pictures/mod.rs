@@ -136,7 +136,7 @@ impl From<BlobError> for ApiError {
             BlobError::Missing => Self::not_found(),
             error @ (BlobError::Store(_) | BlobError::Owned) => {
                 // The file and the reason are only logged.
-                tracing::error!(%error, "a request failed because of the files");
+                tracing::error!(%error, "a request failed because files cannot be stored or read");
                 Self::retry_later(
                     Code::FILES_UNAVAILABLE,
                     "The server cannot store or read files at the moment",

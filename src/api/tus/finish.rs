@@ -51,7 +51,7 @@ pub(super) async fn finish(app: &App, caller: &Caller, lock: WriteLock, status: 
         keep(app, caller, file).await.map_err(with_message)?;
     }
     if let Err(error) = app.partial_uploads.delete(lock).await {
-        tracing::warn!(%error, "a complete upload is still among the unfinished ones");
+        tracing::warn!(%error, "the temporary copy of a completed upload could not be removed; it expires like an unfinished upload");
     }
     let url = format!("/user_uploads/{}", upload.info.path_id);
     let uploaded = Uploaded { url: &url, filename: &file_name(&upload.info.file_name) };

@@ -63,7 +63,7 @@ async fn delete_bytes(app: &App, path_id: &str) {
     let Some(blob) = upload_blob(path_id) else { return };
     for name in std::iter::once(blob).chain(thumbnail_blobs(path_id)) {
         if let Err(error) = app.blobs.delete(&name).await {
-            tracing::warn!(%error, "a deleted file is still stored");
+            tracing::warn!(%error, "the contents of a deleted file could not be removed; the next sweep removes them");
         }
     }
 }

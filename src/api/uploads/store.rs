@@ -236,7 +236,9 @@ pub async fn discard(app: &App, owner: &Caller, path_id: &str) {
     let command = commands::RemoveAttachment { user: owner.user.id, id: file.id };
     match owner.realm.execute(command).await {
         Ok(_) => delete_bytes(app, path_id).await,
-        Err(error) => tracing::warn!(%error, "a file of a message that was not sent is still stored"),
+        Err(error) => {
+            tracing::warn!(%error, "the file of a message that was not sent could not be deleted; the sweep of unclaimed files deletes it")
+        }
     }
 }
 

@@ -211,7 +211,7 @@ impl Drop for Bucket {
         // Another process may have taken it meanwhile.
         let is_own = self.locked().map(|lock| lock.is_some_and(|(owner, _)| owner == lease.owner));
         if let Err(error) = is_own.and_then(|is_own| if is_own { self.remove(LOCK) } else { Ok(()) }) {
-            tracing::warn!(%error, "the lock of the backups could not be removed; it ends in ten minutes");
+            tracing::warn!(%error, "the lock of the backup repository could not be removed; other machines can make backups when it expires, in ten minutes");
         }
     }
 }

@@ -51,7 +51,9 @@ impl Sweep {
             }
             match sweep(&blobs, &server).await {
                 Ok(0) => {}
-                Err(error @ BlobError::Owned) => tracing::error!(%error, "unused files were not looked for"),
+                Err(error @ BlobError::Owned) => {
+                    tracing::error!(%error, "the sweep for unused files was skipped")
+                }
                 Ok(count) => tracing::info!(count, "unused files were deleted"),
                 Err(error) => tracing::warn!(%error, "unused files could not be cleaned up"),
             }

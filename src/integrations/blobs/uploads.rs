@@ -72,7 +72,11 @@ impl Blobs {
     pub fn time_of_folder(&self) -> Option<SystemTime> {
         let folder = self.folder.as_ref()?;
         let written = tempfile::tempfile_in(&folder.path).and_then(|file| file.metadata()?.modified());
-        written.inspect_err(|error| tracing::warn!(%error, "unfinished files are not looked for")).ok()
+        written
+            .inspect_err(
+                |error| tracing::warn!(%error, "the sweep for files left by a killed process is skipped"),
+            )
+            .ok()
     }
 }
 

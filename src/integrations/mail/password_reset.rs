@@ -17,7 +17,7 @@ impl MailContext<'_> {
         let email = Email::new(format!("Choose a new password for {}", self.name()))
             .paragraph(format!("Hi {},", user.full_name))
             .paragraph(format!(
-                "Someone, probably you, asked for a new password of your account in {} ({}). To choose one, please \
+                "Someone, probably you, asked for a new password for your account in {} ({}). To choose one, please \
                  open this link:",
                 self.name(),
                 self.url

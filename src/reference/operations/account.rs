@@ -56,7 +56,7 @@ fn logins() -> Vec<Operation> {
         operation(
             "fetch-own-api-key",
             "POST /json/fetch_api_key",
-            "Fetch the own API key",
+            "Fetch your own API key",
             "With a web session and the password of its account. A browser that logs in (POST /accounts/login/) gets both as \
              cookies: sessionid has the session, and csrftoken the token for the header X-CSRFToken. Over HTTPS their names begin \
              with __Host-. Programs use POST /api/v1/fetch_api_key instead, which needs neither.",
@@ -90,7 +90,7 @@ fn own() -> Vec<Operation> {
             "end-session",
             "DELETE /api/v1/users/me/sessions/{session_id:text}",
             "End a web session",
-            "One of the own sessions.",
+            "One of your own sessions.",
         ),
         operation(
             "end-sessions-of-user",
@@ -128,17 +128,17 @@ fn settings() -> Vec<Operation> {
         .sends(&["user_settings", "realm_user", "user_status", "update_display_settings", "update_global_notifications"])
     };
     vec![
-        update("update-settings", "PATCH /api/v1/settings", "Change the own settings"),
+        update("update-settings", "PATCH /api/v1/settings", "Change your own settings"),
         update(
             "update-display-settings",
             "PATCH /api/v1/settings/display",
-            "Change the own settings, at an older path",
+            "Change your own settings, at an older path",
         )
         .deprecated(),
         update(
             "update-notification-settings",
             "PATCH /api/v1/settings/notifications",
-            "Change the own settings, at another older path",
+            "Change your own settings, at another older path",
         )
         .deprecated(),
         operation(

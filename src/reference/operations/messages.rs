@@ -262,7 +262,7 @@ fn parts() -> Vec<Operation> {
             "remove-reaction",
             "DELETE /api/v1/messages/{message_id:int}/reactions",
             "Remove a reaction",
-            "The own reaction, by name or by code.",
+            "Your own reaction, by name or by code.",
         )
         .with([may("emoji_name", Text, "The name of the emoji; this or the code is needed.")])
         .with(more())

@@ -45,7 +45,7 @@ fn organization() -> Vec<Operation> {
             "test-welcome-bot-custom-message",
             "POST /api/v1/realm/test_welcome_bot_custom_message",
             "Preview the welcome message",
-            "Sends it to the requester.",
+            "The welcome bot sends the welcome message with this text to the requester.",
         )
         .with([need("welcome_message_custom_text", Text, "Markdown of at most 8000 characters.")])
         .sends(&["message"]),
@@ -65,7 +65,7 @@ fn organization() -> Vec<Operation> {
             "export-realm",
             "POST /api/v1/export/realm",
             "Request an export",
-            "It is made in the background.",
+            "The export is made in the background; GET /export/realm says when it is complete.",
         )
         .with([may(
             "export_type",
@@ -91,7 +91,7 @@ fn organization() -> Vec<Operation> {
             "get-realm-domains",
             "GET /api/v1/realm/domains",
             "List domains",
-            "Accepted ones of addresses.",
+            "The domains whose e-mail addresses may join.",
         ),
         operation("add-realm-domain", "POST /api/v1/realm/domains", "Add a domain", "At most 500.")
             .with([

@@ -21,7 +21,7 @@ pub fn bots() -> Vec<Operation> {
         ]
     };
     vec![
-        operation("get-bots", "GET /api/v1/bots", "List the own bots", "Active ones, with their keys."),
+        operation("get-bots", "GET /api/v1/bots", "List your own bots", "Active ones, with their keys."),
         operation("create-bot", "POST /api/v1/bots", "Create a bot", "Its address is made of the short name and the domain of the organization.")
             .with([
                 need("full_name", Text, "The name."),
@@ -96,7 +96,7 @@ pub fn uploads() -> Vec<Operation> {
         operation(
             "get-attachments",
             "GET /api/v1/attachments",
-            "List the own files",
+            "List your own files",
             "With the messages that name them.",
         ),
         operation(
@@ -350,7 +350,8 @@ pub fn events() -> Vec<Operation> {
             "get-events",
             "GET /api/v1/events",
             "Get events",
-            "Waits until there are events, at most about 50 seconds. What is before last_event_id is acknowledged and dropped.",
+            "Waits until there are events; after 45 to 55 seconds without one the answer is a heartbeat. Events up to and including \
+             last_event_id are acknowledged and dropped.",
         )
         .with([
             may("queue_id", Text, "The id of the queue; without it, and with dont_block, a queue is made."),
@@ -421,14 +422,14 @@ pub fn push() -> Vec<Operation> {
             "Send a test notification",
             "The answer is what the push service says.",
         )
-        .with([may("token", Text, "One device; by default all own ones.")]),
+        .with([may("token", Text, "One device; by default all of yours.")]),
         operation(
             "e2ee-test-notify",
             "POST /api/v1/mobile_push/e2ee/test_notification",
             "Send an encrypted test notification",
             "The answer is what the push service says.",
         )
-        .with([may("push_account_id", Int, "One device; by default all active own ones.")]),
+        .with([may("push_account_id", Int, "One device; by default all of yours that are active.")]),
     ]
 }
 

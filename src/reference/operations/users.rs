@@ -34,7 +34,7 @@ fn accounts() -> Vec<Operation> {
         operation(
             "get-own-user",
             "GET /api/v1/users/me",
-            "Get the own user",
+            "Get your own user",
             "The account of the requester.",
         ),
         operation("get-user", "GET /api/v1/users/{user_id:int}", "Get a user", "By id or e-mail address.")
@@ -80,7 +80,7 @@ fn changes() -> Vec<Operation> {
         )
         .with([may("deactivation_notification_comment", Text, "A comment of at most 2000 characters that is mailed to the user.")])
         .sends(&["realm_user", "user_status", "subscription", "user_group", "realm_bot"]),
-        operation("deactivate-own-user", "DELETE /api/v1/users/me", "Deactivate the own account", "Keys, sessions and queues stop, and the own bots are deactivated.")
+        operation("deactivate-own-user", "DELETE /api/v1/users/me", "Deactivate your own account", "Keys, sessions and queues stop, and your bots are deactivated.")
             .sends(&["realm_user", "user_status", "subscription", "user_group", "realm_bot"]),
         operation(
             "reactivate-user",
@@ -130,7 +130,7 @@ fn presence() -> Vec<Operation> {
         operation("get-user-presence", "GET /api/v1/users/{user_id:int}/presence", "Get the presence of a user", "By id or e-mail address.")
             .at("GET /api/v1/users/{email:text}/presence"),
         operation("get-presence", "GET /api/v1/realm/presence", "Get the presence of all users", "Of all people, by e-mail address."),
-        operation("update-status", "POST /api/v1/users/me/status", "Set the own status", "Only what is given changes.")
+        operation("update-status", "POST /api/v1/users/me/status", "Set your own status", "Only what is given changes.")
             .with(status_parameters())
             .sends(&["user_status", "user_settings"]),
         operation("get-user-status", "GET /api/v1/users/{user_id:int}/status", "Get the status of a user", "The text and the emoji that are set."),
@@ -203,7 +203,7 @@ fn personal() -> Vec<Operation> {
             "update-profile-data",
             "PATCH /api/v1/users/me/profile_data",
             "Set values of profile fields",
-            "Of the own account. An empty or null value removes it.",
+            "Of your own account. An empty or null value removes it.",
         )
         .with([need("data", Objects, "Objects with id and value.")])
         .sends(&["realm_user"]),
@@ -211,7 +211,7 @@ fn personal() -> Vec<Operation> {
             "remove-profile-data",
             "DELETE /api/v1/users/me/profile_data",
             "Remove values of profile fields",
-            "Of the own account.",
+            "Of your own account.",
         )
         .with([need("data", Ids, "The ids of the fields.")])
         .sends(&["realm_user"]),
@@ -238,7 +238,7 @@ fn personal() -> Vec<Operation> {
         .with([
             need("fragment", Text, "The part of the view's address after #, such as narrow/is/starred."),
             need("is_pinned", Bool, "Whether the view is always shown, and not only in a menu."),
-            may("name", Text, "The name of an own view."),
+            may("name", Text, "The name of a view of your own."),
         ])
         .sends(&["navigation_view"]),
         operation(
@@ -249,7 +249,7 @@ fn personal() -> Vec<Operation> {
         )
         .with([
             may("is_pinned", Bool, "Whether the view is always shown, and not only in a menu."),
-            may("name", Text, "The name of an own view."),
+            may("name", Text, "The name of a view of your own."),
         ])
         .sends(&["navigation_view"]),
         operation(
@@ -267,7 +267,7 @@ fn pictures() -> Vec<Operation> {
         operation(
             "upload-avatar",
             "POST /api/v1/users/me/avatar",
-            "Upload the own picture",
+            "Upload your own picture",
             "One file of at most 5 MiB.",
         )
         .takes_file("file", true)
@@ -275,7 +275,7 @@ fn pictures() -> Vec<Operation> {
         operation(
             "remove-avatar",
             "DELETE /api/v1/users/me/avatar",
-            "Remove the own picture",
+            "Remove your own picture",
             "The default picture is shown again.",
         )
         .sends(&["realm_user"]),

@@ -136,7 +136,7 @@ impl Writer {
                 }
                 Err(error) => {
                     metrics::counter!("millstream_cluster_appends_ambiguous_total").increment(1);
-                    tracing::warn!(%error, "it is unknown whether frames are stored; their heads are read");
+                    tracing::warn!(%error, "it is unknown whether a commit to the database was stored; the logs are read to find out");
                     self.connected = None;
                     is_unknown = true;
                 }

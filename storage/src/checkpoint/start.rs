@@ -84,7 +84,7 @@ pub fn complete_trees(
 /// Completes trees that are older than every checkpoint, as a start without checkpoints does.
 fn rebuild(log: &dyn RealmLog, trees: &Trees, realm: RealmId, known: u64) -> Result<(), StoreError> {
     let view = trees.load(realm)?;
-    tracing::warn!(%realm, known, "the trees are older than the checkpoints; they are completed from the journal");
+    tracing::warn!(%realm, known, "the database in state/ is older than the checkpoints; it is completed from the journal");
     if view.is_none() {
         trees.clear(realm)?;
     }

@@ -49,7 +49,7 @@ impl Trees {
             // sled panics when its last sync fails.
             if std::panic::catch_unwind(AssertUnwindSafe(|| drop(open))).is_err() {
                 tracing::warn!(
-                    "the trees could not be closed cleanly; the next start replays what they lack"
+                    "the database in state/ could not be closed cleanly; the next start replays what it lacks from the journal"
                 );
             }
             // The other end may have given up.
@@ -68,7 +68,7 @@ impl Trees {
         while let Err(RecvTimeoutError::Timeout) = has_ended.recv_timeout(CLOSE_TICK) {
             let ticks = watch.tick(self);
             if self.is_given_up() || (watch.has_call() && ticks >= CLOSE_TICKS_MAX) {
-                tracing::error!("the trees cannot be closed");
+                tracing::error!("the database in state/ cannot be closed");
                 self.give_up();
                 return;
             }

@@ -31,7 +31,7 @@ impl Trees {
             match opened {
                 Ok(()) => *trees.0.open.write() = own.0.open.write().take(),
                 Err(error) => {
-                    tracing::error!(%error, "the trees could not be opened");
+                    tracing::error!(%error, "the database in state/ could not be opened");
                     own.close();
                 }
             }

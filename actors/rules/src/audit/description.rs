@@ -1,6 +1,6 @@
 //! Audit entries in plain English.
 
-use super::values::{ADDRESS, REUSABLE_LINK, channel_name, joined, user_name};
+use super::values::{ADDRESS, REUSABLE_LINK, channel_name, joined_of, user_name};
 use crate::text::EMPTY_TOPIC_DISPLAY_NAME;
 use model::{ActionKind, AuditAction, AuditEntry, Directory, PropertyChange, RequestOrigin, Subject, UserId};
 
@@ -73,11 +73,8 @@ pub fn describe(directory: &Directory, action: &AuditAction) -> String {
     let details = details(&action.changes);
     let with_details = |text: String| if details.is_empty() { text } else { format!("{text}: {details}") };
     let users = || {
-        let named = joined(action.users.iter().map(|user| user_name(directory, *user)));
-        match action.count.saturating_sub(action.users.len() as u64) {
-            0 => named,
-            more => format!("{named} and {more} others"),
-        }
+        let named = action.users.iter().map(|user| user_name(directory, *user));
+        joined_of(named, usize::try_from(action.count).unwrap_or(usize::MAX))
     };
     let number = |one: &str, many: &str| match action.count {
         1 => format!("1 {one}"),

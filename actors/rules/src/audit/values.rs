@@ -123,9 +123,14 @@ pub fn group_text(directory: &Directory, setting: &GroupSetting) -> String {
 
 /// Names with commas; how many are left out if there are many.
 pub fn joined(names: impl Iterator<Item = String>) -> String {
+    joined_of(names, 0)
+}
+
+/// The same of `count` names, of which the last ones may be missing.
+pub fn joined_of(names: impl Iterator<Item = String>, count: usize) -> String {
     let all: Vec<String> = names.collect();
     let named = all.iter().take(NAMED_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match all.len().saturating_sub(NAMED_MAX) {
+    match all.len().max(count).saturating_sub(all.len().min(NAMED_MAX)) {
         0 => named,
         more => format!("{named} and {more} more"),
     }

@@ -255,7 +255,7 @@ impl Drop for StopGuard {
         if self.stays
             && let Err(error) = self.control.stay(self.realm.0)
         {
-            tracing::warn!(%error, "the cluster serves the organization again in half a minute");
+            tracing::warn!(%error, "the organization could not be given back to the cluster at once; the cluster serves it again within half a minute");
         }
     }
 }
