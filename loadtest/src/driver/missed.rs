@@ -2,6 +2,7 @@
 //! timed from when it was due until the development server lists it.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,8 @@ const LAST_LAG: Duration = Duration::from_secs(MISSED_MAIL_LAST_SECS);
 #[derive(Debug)]
 pub struct MissedMail {
     channel: u64,
+    /// A random number in all texts: the server also lists the emails of earlier phases and runs.
+    run: u64,
     recipients: Vec<u64>,
     every: Duration,
     /// The due time of the email for each sent message, by the number in its text.
@@ -36,7 +39,8 @@ impl MissedMail {
         let channel = stage.channel(channel)?;
         let recipients = channel.members.iter().map(|number| stage.user_id(*number)).collect();
         let (due, every) = (HashMap::new(), Duration::from_millis(every_ms));
-        Ok(Self { channel: channel.id, recipients, every, due, sent: 0 })
+        let run = RandomState::new().build_hasher().finish();
+        Ok(Self { channel: channel.id, run, recipients, every, due, sent: 0 })
     }
 
     /// Sends messages and reads the list until the phase ends. Missing emails are failures.
@@ -70,14 +74,13 @@ impl MissedMail {
 
     async fn send(&mut self, api: &mut Api, writer: &Account) -> Result<(), LoadError> {
         let (number, recipient) = (self.sent, self.recipients[self.sent]);
-        let path = "/api/v1/messages";
+        let (path, text) = ("/api/v1/messages", self.text_of(number));
         if number.is_multiple_of(2) {
-            let (to, content) = (format!("[{recipient}]"), format!("missed mail {number}."));
-            let fields = [("type", "direct"), ("to", to.as_str()), ("content", content.as_str())];
+            let to = format!("[{recipient}]");
+            let fields = [("type", "direct"), ("to", to.as_str()), ("content", text.as_str())];
             api.post_ok(path, Some(writer), &fields).await?;
         } else {
-            let (to, content) =
-                (self.channel.to_string(), format!("@**|{recipient}** missed mail {number}."));
+            let (to, content) = (self.channel.to_string(), format!("@**|{recipient}** {text}"));
             let fields = [
                 ("type", "channel"),
                 ("to", to.as_str()),
@@ -96,19 +99,35 @@ impl MissedMail {
         let listed = api.get_ok("/emails.json", None).await?;
         let texts =
             listed["emails"].as_array().into_iter().flatten().filter_map(|mail| mail["text"].as_str());
-        for number in texts.filter_map(number_in) {
+        texts.for_each(|text| self.receive(text, recorder));
+        Ok(())
+    }
+
+    /// Records the messages that an email is about, each once.
+    fn receive(&mut self, email: &str, recorder: &Recorder) {
+        for number in numbers_in(self.run, email) {
             if let Some(due) = self.due.remove(&number) {
                 recorder.record_success(due, None);
             }
         }
-        Ok(())
+    }
+
+    /// The text of the message of a number.
+    fn text_of(&self, number: usize) -> String {
+        format!("{}{number}.", mark(self.run))
     }
 }
 
-/// The number of the message that an email is about.
-fn number_in(text: &str) -> Option<usize> {
-    let (_, rest) = text.split_once("missed mail ")?;
-    rest.split_once('.')?.0.parse().ok()
+/// What the number of a message follows in its text.
+fn mark(run: u64) -> String {
+    format!("missed mail {run:x}-")
+}
+
+/// The numbers of the messages of a run that an email is about.
+fn numbers_in(run: u64, email: &str) -> Vec<usize> {
+    let mark = mark(run);
+    let numbers = email.split(&mark).skip(1);
+    numbers.filter_map(|rest| rest.split_once('.')?.0.parse().ok()).collect()
 }
 
 /// The recorder of emails and the sender of their messages, as background work.
@@ -125,11 +144,48 @@ pub async fn run(
 
 #[cfg(test)]
 mod tests {
-    use super::number_in;
+    use super::*;
+
+    /// Emails that are due now about this many messages.
+    fn due(run: u64, count: usize) -> MissedMail {
+        let due = (0..count).map(|number| (number, Instant::now())).collect();
+        MissedMail { channel: 1, run, recipients: Vec::new(), every: POLL, due, sent: count }
+    }
 
     #[test]
     fn mails_are_distinguished_by_number() {
-        assert_eq!(number_in("Hi,\n\n@Load 7 missed mail 12.\nView"), Some(12));
-        assert_eq!(number_in("You have 1 new message."), None);
+        let text = due(0xbeef, 13).text_of(12);
+        assert_eq!(numbers_in(0xbeef, &format!("Hi,\n\n@Load 7 {text}\nView")), [12]);
+        assert_eq!(numbers_in(0xbeef, &format!("{text}\n> {text}\nmissed mail beef-3.")), [12, 12, 3]);
+        assert!(numbers_in(0xbeef, "You have 1 new message.").is_empty());
+        assert!(numbers_in(0xbeef, "missed mail beef-1").is_empty(), "a number that is cut off");
+    }
+
+    #[test]
+    fn mails_of_an_earlier_phase_are_not_those_of_this_one() {
+        let (before, mut now) = (due(0xbeef, 2), due(0xbee, 2));
+        let recorder = Recorder::new("missed_mail", Window::starting_now(0.0, 1.0));
+        for earlier in [before.text_of(0), "missed mail 0.".to_owned(), "missed mail f-0.".to_owned()] {
+            now.receive(&earlier, &recorder);
+        }
+        assert_eq!((recorder.total(), now.due.len()), (0, 2));
+        let both = format!("{}\n{}", before.text_of(0), now.text_of(1));
+        (0..2).for_each(|_| now.receive(&both, &recorder));
+        assert_eq!((recorder.total(), now.due.len()), (1, 1), "once, beside an earlier one");
+    }
+
+    #[tokio::test]
+    async fn phases_have_marks_of_their_own() {
+        let text = serde_json::json!({
+            "name": "x", "about": "x", "users": 1, "channels": [{"name": "c", "subscribers": 1}],
+            "phases": [{"name": "p", "secs": 1, "step": {
+                "do": "send", "clients": 1, "channel": "c", "chars": [24, 30], "topics": 1
+            }}]
+        });
+        let scenario = crate::scenario::Scenario::parse(&text.to_string()).unwrap();
+        let target = crate::fake::start(crate::fake::Faults::default());
+        let stage = Stage::prepare(&target, &scenario, &None).await.unwrap();
+        let texts = [0, 0].map(|number| MissedMail::prepare(&stage, "c", 500).unwrap().text_of(number));
+        assert_ne!(texts[0], texts[1]);
     }
 }
