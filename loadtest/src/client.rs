@@ -26,7 +26,7 @@ const WORDS_CHARS_MAX: usize = 60;
 const REPLY_CHARS_MAX: usize = 300;
 
 /// How long a call outside of measured time waits for its reply, and after which time a line says that it waits.
-const REPLY_WAIT: Duration = Duration::from_secs(120);
+pub const REPLY_WAIT: Duration = Duration::from_secs(120);
 const REPLY_WAIT_SILENT: Duration = Duration::from_secs(5);
 
 /// Credentials of a user.
@@ -244,11 +244,11 @@ impl Api {
 }
 
 /// Awaits the reply of a call for so long, and says when that takes a while.
-async fn within<T>(
+pub async fn within<T, E: From<HttpError>>(
     wait: Duration,
     call: &str,
-    exchange: impl Future<Output = Result<T, HttpError>>,
-) -> Result<T, HttpError> {
+    exchange: impl Future<Output = Result<T, E>>,
+) -> Result<T, E> {
     let mut exchange = std::pin::pin!(exchange);
     let silent = REPLY_WAIT_SILENT.min(wait);
     if let Ok(exchanged) = tokio::time::timeout(silent, &mut exchange).await {
@@ -257,7 +257,7 @@ async fn within<T>(
     let (waited, most) = (silent.as_secs_f64(), wait.as_secs_f64());
     note(format!("{call}: no reply for {waited} s; waiting for up to {most} s"));
     let exchanged = tokio::time::timeout(wait.saturating_sub(silent), exchange).await;
-    exchanged.unwrap_or(Err(HttpError::NoReply(wait)))
+    exchanged.unwrap_or_else(|_| Err(HttpError::NoReply(wait).into()))
 }
 
 /// A call for messages, with the account that makes it.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
@@ -12,7 +12,7 @@ use super::acknowledged::Ids;
 use super::background::BackgroundWork;
 use super::budget::Budget;
 use super::tasks::{ClientTasks, FailureLimit};
-use crate::client::{Account, Failure};
+use crate::client::{Account, Failure, REPLY_WAIT, within};
 use crate::error::LoadError;
 use crate::http::{Connection, Target, Template};
 use crate::outcome::PhaseResult;
@@ -172,8 +172,9 @@ pub struct Sender {
     random: Random,
     request: Vec<u8>,
     body: Vec<u8>,
-    /// Outside of measured time.
+    /// Outside of measured time, for the end of a rate limit, and for a reply.
     waits: RateLimitWaits,
+    reply_wait: Duration,
     /// Those of the organization, if they are compared.
     acknowledged: Option<Arc<Ids>>,
 }
@@ -211,6 +212,7 @@ impl Sender {
             request: Vec::with_capacity(1024),
             body: Vec::with_capacity(1024),
             waits: RateLimitWaits::default(),
+            reply_wait: REPLY_WAIT,
             acknowledged: None,
         })
     }
@@ -255,12 +257,12 @@ impl Sender {
         pace.finish(&recorder);
     }
 
-    /// Sends one message outside of measured time. If the server limits the rate of requests, waits as long as it says, within
-    /// bounds.
+    /// Sends one message outside of measured time. Waits for its reply, and, if the server limits the rate of requests, as long as
+    /// it says, both within bounds.
     pub async fn send_waiting(&mut self) -> Result<Acknowledgement, String> {
-        let begun = Instant::now();
+        let (begun, reply_wait) = (Instant::now(), self.reply_wait);
         loop {
-            let failure = match self.send(Instant::now()).await {
+            let failure = match within(reply_wait, "a send", self.send(Instant::now())).await {
                 Ok(Acknowledgement { is_repeated: true, .. }) => return Err(REPEATED_ID.to_owned()),
                 Ok(acknowledged) => return Ok(acknowledged),
                 Err(failure) => failure,
@@ -312,6 +314,18 @@ mod tests {
         budget.give_back();
         assert!(budget.take());
         assert!(!budget.take());
+    }
+
+    #[tokio::test]
+    async fn send_that_is_not_answered_ends_the_preparation() {
+        let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let target = Target::local(&format!("http://{}", silent.local_addr().unwrap())).unwrap();
+        let authorization = crate::http::basic_authorization("a@x", "7");
+        let account = Account { user_id: 7, email: "a@x".to_owned(), authorization };
+        let writer = Arc::new(Writer::new(Instant::now(), [24, 24]));
+        let mut sender = Sender::open(&Arc::new(target), &account, &[1], 1, writer, 1).await.unwrap();
+        sender.reply_wait = Duration::from_millis(20);
+        assert_eq!(sender.send_waiting().await.unwrap_err(), "no reply");
     }
 
     #[test]
