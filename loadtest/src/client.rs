@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::LoadError;
 use crate::http::{
     Connection, HttpError, Reply, Target, Template, basic_authorization, bodiless_request, encode_form,
-    is_redirect, refuse_redirect, retry_after_secs,
+    is_redirect, refuse_redirect, retry_after_secs, without_parameters,
 };
 use crate::output::note;
 use crate::rate_limit::RateLimitWaits;
@@ -318,7 +318,9 @@ impl Failure {
         failure
     }
 
+    /// Without parameters, which differ between requests and are not for reports, as those of a login.
     fn of_redirect(status: u16, location: &str) -> Self {
+        let location = without_parameters(location);
         one_line(&format!("{status} redirect to {location}"), NAME_CHARS_MAX).into()
     }
 
@@ -396,6 +398,9 @@ mod tests {
         assert_eq!(name(400, forged).0, "400 BAD_REQUEST x    met    p50_ms_max\u{fffd}[2J");
         let long = format!(r#"{{"code":"{}"}}"#, "A".repeat(1_000));
         assert_eq!(name(400, long.as_bytes()).0.chars().count(), "400 ".len() + WORDS_CHARS_MAX + 1);
+        let location = Some("/login/?next=/api/v1/messages&token=4711".to_owned());
+        let redirect = Reply { status: 302, retry_after: None, location, body: b"" };
+        assert_eq!(Failure::of(&redirect).name, "302 redirect to /login/");
         assert_eq!(name(502, b"<html>").0, "502");
         assert_eq!(name(200, b"<html>").0, "200 without success");
     }

@@ -12,7 +12,7 @@ mod target;
 mod tls_error;
 
 pub use connection::{Connection, Reply};
-pub use redirect::{is_redirect, refuse as refuse_redirect};
+pub use redirect::{is_redirect, refuse as refuse_redirect, without_parameters};
 pub use request::{NumberedGet, Template, basic_authorization, bodiless_request, encode_form};
 pub use retry_after::of_secs as retry_after_secs;
 pub use target::{Target, TargetPolicy};

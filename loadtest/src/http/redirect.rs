@@ -11,8 +11,14 @@ pub fn is_redirect(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
+/// A location without its query and fragment, which may have secrets, and other paths than its own.
+pub fn without_parameters(location: &str) -> &str {
+    location.split(['?', '#']).next().unwrap_or_default()
+}
+
 /// The error of a redirect to `location`, with the address to give instead of the target's.
 pub fn refuse(call: String, status: u16, location: Option<&str>, target: &Target) -> LoadError {
+    let location = location.map(without_parameters);
     let advice = advise(target, location);
     let location = location.unwrap_or("no address").to_owned();
     LoadError::Redirected { call, status, location, advice }
@@ -60,7 +66,7 @@ fn allowance(origin: &str) -> &'static str {
     }
 }
 
-/// The origin and the path of a location, which may be relative to the server's own; no origin if its scheme is another.
+/// The origin and the path of a location without parameters, which may be relative to the server's own; no origin if its scheme is another.
 fn split(scheme: &str, own: &str, location: &str) -> (Option<String>, String) {
     let absolute = match location.strip_prefix("//") {
         Some(rest) => format!("{scheme}://{rest}"),
@@ -70,7 +76,7 @@ fn split(scheme: &str, own: &str, location: &str) -> (Option<String>, String) {
     if absolute.starts_with('/') {
         return (Some(own.to_owned()), absolute);
     }
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let end = rest.find('/').unwrap_or(rest.len());
     let is_http = given.eq_ignore_ascii_case("http") || given.eq_ignore_ascii_case("https");
     let origin = is_http.then(|| format!("{}://{}", given.to_ascii_lowercase(), &rest[..end]));
     (origin, rest[end..].to_owned())
@@ -95,11 +101,17 @@ mod tests {
             ("/api/v1/users/me/", "another path of the same server"),
             ("https://chat.example.org/zulip/api/v1/users/me", "below another path"),
             ("/login/?next=http://x", "not a server of the Zulip API"),
+            ("/login/?next=/api/v1/server_settings", "no path of the API, so"),
+            ("http://127.0.0.1:9991/login#/api/v1/users/me", "it wants a login before"),
+            (
+                "https://sso.example.org?next=/api/v1/messages",
+                "if the API is there, use https://sso.example.org as",
+            ),
             ("https://sso.example.org", "if the API is there, use https://sso.example.org as the URL"),
             ("ftp://127.0.0.1/api/v1/users/me", "no address of http:// or https://"),
         ] {
-            let advice = advise(&target, Some(location));
-            assert!(advice.contains(part), "{location}: {advice}");
+            let error = refuse("GET /x".to_owned(), 302, Some(location), &target).to_string();
+            assert!(error.contains(part) && !error.contains(['?', '#']), "{location}: {error}");
         }
         assert!(advise(&target, None).contains("no Location"));
     }
