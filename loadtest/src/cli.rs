@@ -92,8 +92,8 @@ pub struct RunArgs {
     /// compare with them are left out.
     #[arg(long)]
     pub no_baseline: bool,
-    /// Folder on the disk to measure: the server's data folder, or one on the same disk. Default: the parent of
-    /// `--data` in `--spawn`, or the system's temporary folder.
+    /// Folder on the disk to measure: the server's data folder, or one on the same disk. Default: that of `--data` in `--spawn`,
+    /// or, until the server has created it, the one that it is in; without `--data` the system's temporary folder.
     #[arg(value_name = "FOLDER", long)]
     pub disk_dir: Option<PathBuf>,
     /// Measured seconds of every phase with a duration, overriding the scenario. Phases with stages keep theirs.

@@ -217,17 +217,15 @@ async fn add_scenario(session: &Session, scenario: &Scenario, run: &mut RunResul
     outcome
 }
 
-/// The folder to measure the disk in: as configured, or beside the data folder of the server's command, or the
-/// temporary one.
+/// The folder to measure the disk in: as configured, or the data folder of the server's command, which may be a disk of its own, or
+/// before it exists the one that it will be in, or the temporary one. A command runs in the folder of this program.
 pub fn disk_dir(configured: Option<PathBuf>, spawn: Option<&str>) -> PathBuf {
     if let Some(folder) = configured {
         return folder;
     }
-    let parent = spawn
-        .and_then(data_folder)
-        .and_then(|data| Path::new(data).parent())
-        .filter(|parent| parent.is_dir());
-    parent.map_or_else(std::env::temp_dir, Path::to_path_buf)
+    let data = spawn.and_then(data_folder).and_then(|data| std::path::absolute(data).ok());
+    let folder = data.as_deref().and_then(|data| data.ancestors().find(|folder| folder.is_dir()));
+    folder.map_or_else(std::env::temp_dir, Path::to_path_buf)
 }
 
 #[cfg(test)]
@@ -242,10 +240,24 @@ mod tests {
     #[test]
     fn disk_baseline_uses_the_data_folder() {
         assert_eq!(disk_dir(Some("/x".into()), Some("s --data /tmp/y")), Path::new("/x"));
-        assert_eq!(disk_dir(None, Some("s dev --data /tmp/y --z")), Path::new("/tmp"));
-        assert_eq!(disk_dir(None, Some("s dev --data=/tmp/y --z")), Path::new("/tmp"));
+        let folder = tempfile::tempdir().unwrap();
+        let (parent, data) = (folder.path(), folder.path().join("data"));
+        let of = |command: String| disk_dir(None, Some(&command));
+        assert_eq!(of(format!("s dev --data {} --z", data.display())), parent);
+        assert_eq!(of(format!("s dev --data={}/far/below --z", data.display())), parent);
+        std::fs::create_dir(&data).unwrap();
+        assert_eq!(of(format!("s dev --data {}", data.display())), data, "it may be a mount point");
         assert_eq!(disk_dir(None, Some("s dev")), std::env::temp_dir());
     }
+    #[test]
+    fn disk_baseline_of_a_relative_data_folder_is_where_the_server_runs() {
+        let here = std::env::current_dir().unwrap();
+        for absent in ["absent-data", "absent/data", "./absent-data"] {
+            assert_eq!(disk_dir(None, Some(&format!("s dev --data {absent}"))), here, "{absent}");
+        }
+        assert_eq!(disk_dir(None, Some("s dev --data src")), here.join("src"));
+    }
+
 
     /// Scenarios of one phase: sends for some seconds, and events for so long that a test never waits for their end.
     fn short_and_endless() -> Vec<Scenario> {
