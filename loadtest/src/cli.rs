@@ -148,7 +148,8 @@ pub struct CompareArgs {
     /// Files for other programs.
     #[command(flatten)]
     pub export: ExportArgs,
-    /// Output folder for `compare.html`, and a folder for each server. Files of an earlier run get `previous-` before their names.
+    /// Output folder for `compare.html`, and a folder for each server, with its `server.log`. Files of an earlier run get `previous-`
+    /// before their names.
     #[arg(value_name = "FOLDER", long, default_value = "target/loadtest")]
     pub out: PathBuf,
     /// Do not measure the bare server and the disk of this machine, which say nothing about another one.

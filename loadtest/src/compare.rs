@@ -123,7 +123,6 @@ fn prepare_files(sides: &[Side], args: &CompareArgs) -> Result<(), LoadError> {
     let mut own = vec![args.out.join(PAGE)];
     for side in sides {
         own.extend(report::RUN_FILES.iter().map(|name| side.out.join(name)));
-        own.push(side.session.log.clone());
     }
     report::check_exports(csv, prometheus, &own)?;
     sides.iter().try_for_each(|side| report::rename_earlier(&side.out, report::RUN_FILES))?;
@@ -208,7 +207,7 @@ fn sides(args: &CompareArgs, interrupt: &Interrupt) -> Result<Vec<Side>, LoadErr
             people,
             disk_dir: disk_dir(args.disk_dir.clone(), spawn.as_deref()),
             spawn,
-            log: out.join("server.log"),
+            log: out.join(report::SERVER_LOG),
             judges: false,
             baselines: !args.no_baseline,
             interrupt: interrupt.clone(),

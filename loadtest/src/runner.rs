@@ -81,7 +81,7 @@ pub async fn run(args: RunArgs, interrupt: &Interrupt) -> Result<bool, LoadError
         spawn: server.spawn,
         server_pid: server.server_pid,
         people,
-        log: args.out.join("server.log"),
+        log: args.out.join(report::SERVER_LOG),
         judges: true,
         baselines: !args.no_baseline,
         interrupt: interrupt.clone(),
@@ -103,7 +103,7 @@ pub async fn start(args: StartArgs, interrupt: &Interrupt) -> Result<bool, LoadE
         spawn: Some(args.spawn),
         server_pid: None,
         people: None,
-        log: args.out.join("server.log"),
+        log: args.out.join(report::SERVER_LOG),
         judges: true,
         baselines: true,
         interrupt: interrupt.clone(),
@@ -167,8 +167,7 @@ async fn run_scenarios(
 ) -> Result<bool, LoadError> {
     make_folder(out)?;
     report::check_writable(out, report::RUN_FILES)?;
-    let mut own: Vec<PathBuf> = report::RUN_FILES.iter().map(|name| out.join(name)).collect();
-    own.push(session.log.clone());
+    let own: Vec<PathBuf> = report::RUN_FILES.iter().map(|name| out.join(name)).collect();
     report::check_exports(export.csv.as_deref(), export.prometheus.as_deref(), &own)?;
     report::rename_earlier(out, report::RUN_FILES)?;
     report::rename_earlier_exports(export.csv.as_deref(), export.prometheus.as_deref())?;
@@ -249,6 +248,7 @@ mod tests {
         assert_eq!(of(format!("s dev --data {}", data.display())), data, "it may be a mount point");
         assert_eq!(disk_dir(None, Some("s dev")), std::env::temp_dir());
     }
+
     #[test]
     fn disk_baseline_of_a_relative_data_folder_is_where_the_server_runs() {
         let here = std::env::current_dir().unwrap();
@@ -257,7 +257,6 @@ mod tests {
         }
         assert_eq!(disk_dir(None, Some("s dev --data src")), here.join("src"));
     }
-
 
     /// Scenarios of one phase: sends for some seconds, and events for so long that a test never waits for their end.
     fn short_and_endless() -> Vec<Scenario> {
@@ -283,7 +282,7 @@ mod tests {
             server_pid: None,
             people: None,
             disk_dir: out.to_owned(),
-            log: out.join("server.log"),
+            log: out.join(report::SERVER_LOG),
             judges: true,
             baselines: false,
             interrupt,
@@ -332,6 +331,25 @@ mod tests {
         let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
         assert!(text("report.html").contains("The run was interrupted"));
         assert!(text("all.csv").contains(",,,,,run_interrupted,,1\n"), "{}", text("all.csv"));
+    }
+
+    #[tokio::test]
+    async fn log_of_an_earlier_run_is_not_appended_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+        let mut session = session(folder.path(), Interrupt::never());
+        // Nothing listens there, and the command ends at once.
+        session.target = Arc::new(Target::local("http://127.0.0.1:9").unwrap());
+        session.spawn = Some("echo started".to_owned());
+        let earlier = "of an earlier run\n";
+        std::fs::write(&session.log, earlier).unwrap();
+        let started = vec![short_and_endless().swap_remove(0)];
+        let export = ExportArgs::default();
+        run_scenarios(&session, "http://x", started, folder.path(), &export).await.unwrap_err();
+        assert_eq!(
+            (text("server.log"), text("previous-server.log")),
+            ("started\n".to_owned(), earlier.to_owned())
+        );
     }
 
     /// What a pipe gets, to which a run of these scenarios writes its figures.

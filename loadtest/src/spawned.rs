@@ -28,7 +28,8 @@ pub struct Spawned {
 }
 
 impl Spawned {
-    /// Starts `command` (program and arguments, split at white space) with its output appended to `log`.
+    /// Starts `command` (program and arguments, split at white space) with its output appended to `log`, which has that of
+    /// all servers of a run.
     pub fn start(command: &str, log: &Path) -> Result<Self, LoadError> {
         let mut words = command.split_whitespace();
         let Some(program) = words.next() else {

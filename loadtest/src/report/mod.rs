@@ -19,8 +19,10 @@ use crate::error::LoadError;
 use crate::outcome::{FORMAT, RunResult};
 pub use writable::{check_exports, check_writable, rename_earlier, rename_earlier_exports};
 
+/// The output of the servers that a run starts.
+pub const SERVER_LOG: &str = "server.log";
 /// The files of a run in its output folder.
-pub const RUN_FILES: &[&str] = &["results.json", "report.html"];
+pub const RUN_FILES: &[&str] = &["results.json", "report.html", SERVER_LOG];
 
 /// Reads a `results.json`.
 pub fn read(path: &Path) -> Result<RunResult, LoadError> {
