@@ -137,6 +137,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "[NAME=]FILE", value_parser = parse_perhaps_named)]
     pub users: Vec<(String, String)>,
     /// Process id of a server on this machine, to read its memory and CPU time: the process that listens on the URL's port.
+    /// Its workers and other processes are not counted.
     #[arg(long = "server-pid", value_name = "NAME=PID", value_parser = parse_named)]
     pub server_pids: Vec<(String, String)>,
     /// Command that starts a server, run for every scenario; split at white space, also within quotes. A wrapper must `exec` the server.
@@ -225,7 +226,7 @@ pub struct ServerArgs {
     #[arg(long, default_value = "http://127.0.0.1:9991")]
     pub url: String,
     /// Process id of the running server, to read its memory and CPU time: the process that listens on the URL's port. Another one is
-    /// refused.
+    /// refused. Its workers and other processes are not counted.
     #[arg(value_name = "PID", long, conflicts_with = "spawn", value_parser = parse_pid)]
     pub server_pid: Option<u32>,
     /// Command that starts the server, run for every scenario; split at white space, also within quotes. A wrapper must `exec` the server.

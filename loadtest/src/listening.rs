@@ -3,11 +3,14 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::http::Target;
 
 /// Processes named in an error.
 const NAMED_MAX: usize = 4;
+/// A process that is being started has the files of its parent for less than this.
+const START_WAIT: Duration = Duration::from_millis(100);
 
 /// Whether a process accepts connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +22,7 @@ pub enum Listens {
 }
 
 /// A TCP socket in the state LISTEN.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Socket {
     address: SocketAddr,
     /// As links to it are written.
@@ -49,7 +52,7 @@ pub fn anywhere(pid: u32) -> Listens {
 }
 
 /// Checks that a process that was given for a server listens on the server's address. Fails if it does not, with what to pass;
-/// returns a warning if that cannot be known.
+/// returns a warning if that cannot be known, or if it is only one of several.
 pub fn check_server(pid: u32, target: &Target) -> Result<Option<String>, String> {
     let unknown = |why: &str| {
         let host = &target.host;
@@ -57,7 +60,8 @@ pub fn check_server(pid: u32, target: &Target) -> Result<Option<String>, String>
             "whether process {pid} is the server at {host} is not known, {why}: make sure that it is"
         )))
     };
-    if is_elsewhere(pid) {
+    let elsewhere = is_elsewhere(pid);
+    if elsewhere == Some(true) {
         return unknown("because it has network interfaces of its own, as in a container");
     }
     let Some(mut serving) = sockets("self") else {
@@ -66,19 +70,57 @@ pub fn check_server(pid: u32, target: &Target) -> Result<Option<String>, String>
     serving.retain(|socket| socket.serves(target.addresses()));
     let listens = holds(pid, &serving);
     if listens == Listens::Yes {
-        return Ok(None);
+        return Ok(warn_of_others(&sharing(pid, &serving), target));
     }
     let servers = holders(&serving);
-    if is_possible(listens, &serving, &servers) {
+    if is_possible(listens, elsewhere, &serving, &servers) {
         return unknown("because its open files cannot be read with the rights of this user");
     }
     let advice = advise(&serving, &servers, target);
     Err(format!("process {} does not listen on {}; {advice}", describe(pid), target.host))
 }
 
-/// Whether a process may listen on the sockets, which none is known to hold.
-fn is_possible(listens: Listens, serving: &[Socket], servers: &[u32]) -> bool {
-    listens == Listens::Unknown && !serving.is_empty() && servers.is_empty()
+/// Whether a process may listen on the server's address, although none is known to hold one of its sockets here: it may hold one of
+/// these, or, if its network namespace is not known, one of another.
+fn is_possible(listens: Listens, elsewhere: Option<bool>, serving: &[Socket], servers: &[u32]) -> bool {
+    let has_socket = !serving.is_empty() || elsewhere.is_none();
+    listens == Listens::Unknown && has_socket && servers.is_empty()
+}
+
+/// The other processes that hold a socket with the address of one of a process, as far as their files can be read: its workers, or
+/// those of another server that shares the port.
+fn sharing(pid: u32, serving: &[Socket]) -> Vec<u32> {
+    let has = |pid: u32, socket: &Socket| holds(pid, std::slice::from_ref(socket)) == Listens::Yes;
+    let own: Vec<SocketAddr> =
+        serving.iter().filter(|socket| has(pid, socket)).map(|socket| socket.address).collect();
+    let of_others = || {
+        let sockets = serving.iter().filter(|socket| own.contains(&socket.address));
+        let links: Vec<Socket> = sockets.cloned().collect();
+        holders(&links).into_iter().filter(|other| *other != pid).collect::<Vec<u32>>()
+    };
+    let mut others = of_others();
+    if !others.is_empty() {
+        std::thread::sleep(START_WAIT);
+        let still = of_others();
+        others.retain(|other| still.contains(other));
+    }
+    others
+}
+
+/// A warning about processes that accept connections of a server beside the one that was given.
+fn warn_of_others(others: &[u32], target: &Target) -> Option<String> {
+    let named: Vec<String> = others.iter().take(NAMED_MAX).map(|pid| describe(*pid)).collect();
+    let more = match others.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!named.is_empty()).then(|| {
+        format!(
+            "other processes may accept connections at {}, too, and their CPU time and memory are not counted: {}{more}",
+            target.host,
+            named.join(", ")
+        )
+    })
 }
 
 /// The processes that hold one of the sockets, as far as their files can be read.
@@ -117,10 +159,11 @@ fn describe(pid: u32) -> String {
     }
 }
 
-/// Whether a process has another network namespace than this one, in which ports have other numbers.
-fn is_elsewhere(pid: u32) -> bool {
+/// Whether a process has another network namespace than this one, in which ports have other numbers; unknown for a process of another
+/// user.
+fn is_elsewhere(pid: u32) -> Option<bool> {
     let namespace = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    namespace(&pid.to_string()).zip(namespace("self")).is_some_and(|(its, own)| its != own)
+    namespace(&pid.to_string()).zip(namespace("self")).map(|(its, own)| its != own)
 }
 
 /// Whether a process has one of these sockets open.
@@ -231,12 +274,43 @@ mod tests {
     fn process_whose_files_cannot_be_read_is_warned_about_unless_another_one_listens() {
         let socket = Socket { address: "127.0.0.1:80".parse().unwrap(), link: String::new() };
         let serving = std::slice::from_ref(&socket);
-        assert!(is_possible(Listens::Unknown, serving, &[]));
-        assert!(!is_possible(Listens::Unknown, serving, &[7]) && !is_possible(Listens::No, serving, &[]));
-        assert!(!is_possible(Listens::Unknown, &[], &[]), "nothing listens there");
+        let here = Some(false);
+        assert!(is_possible(Listens::Unknown, here, serving, &[]));
+        assert!(!is_possible(Listens::Unknown, here, serving, &[7]));
+        assert!(!is_possible(Listens::No, here, serving, &[]));
+        assert!(!is_possible(Listens::Unknown, here, &[], &[]), "nothing listens there");
+        assert!(!is_possible(Listens::Unknown, None, serving, &[7]), "it is another one");
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let error = check_server(u32::MAX, &target(&listener)).unwrap_err();
         assert!(error.contains(&format!("{} (", std::process::id())), "{error}");
+    }
+
+    #[test]
+    fn process_whose_network_is_not_known_is_warned_about_where_nothing_listens() {
+        let closed = Target::local("http://127.0.0.1:9").unwrap();
+        let pid = u32::MAX;
+        assert_eq!((is_elsewhere(pid), is_elsewhere(std::process::id())), (None, Some(false)));
+        let warning = check_server(pid, &closed).unwrap().unwrap();
+        assert!(warning.contains("is not known, because its open files cannot be read"), "{warning}");
+    }
+
+    #[test]
+    fn processes_that_share_the_socket_are_warned_about() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let target = target(&listener);
+        let inherited = listener.try_clone().unwrap();
+        let worker = Command::new("sleep").arg("60").stdin(std::os::fd::OwnedFd::from(inherited)).spawn();
+        let worker = Other(worker.unwrap());
+        let own = std::process::id();
+        let warning = check_server(own, &target).unwrap().unwrap();
+        let pid = worker.0.id();
+        assert!(warning.ends_with(&format!("memory are not counted: {pid} (sleep)")), "{warning}");
+        let other = check_server(pid, &target).unwrap().unwrap();
+        assert!(other.contains(&format!("{own} (")) && !other.contains("(sleep)"), "{other}");
+        drop(worker);
+        assert_eq!(check_server(own, &target), Ok(None));
+        let many = warn_of_others(&[u32::MAX; 7], &target).unwrap();
+        assert!(many.ends_with(" and 3 more"), "{many}");
     }
 
     #[test]
