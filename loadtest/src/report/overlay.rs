@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::figures::{Figure, Unit, figures};
 use super::page::{self, Cell, escape};
 use super::table::{
-    failures, faster_than_disk, other_process, render_machine, reused_memory, run_warnings, scenario_warnings,
+    failures, failures_in_cpu_time, faster_than_disk, other_process, render_machine, reused_memory,
+    run_warnings, scenario_warnings,
 };
 use super::{dates, plots};
 use crate::machine::{busy_before, busy_during};
@@ -213,7 +214,8 @@ fn warnings(runs: &[RunResult], scenario: &str, name: &str) -> Vec<String> {
         };
         let busy = phase.machine_use.as_ref().and_then(busy_during);
         let suspect = faster_than_disk(phase, &result.baselines).into_iter().chain(other_process(phase));
-        let all = busy.into_iter().chain(suspect.map(str::to_owned));
+        let suspect = suspect.map(str::to_owned).chain(failures_in_cpu_time(phase));
+        let all = busy.into_iter().chain(suspect);
         lines.extend(all.map(|warning| format!("{}: {warning}", run.server)));
     }
     lines
@@ -316,6 +318,18 @@ mod tests {
         let other = "old: the process that was given";
         assert!(text.contains(&format!("   warning: {other}")) && page.contains(other), "{text}");
         assert!(!text.contains("&lt;new&gt;: the process"), "{text}");
+    }
+
+    #[test]
+    fn failures_in_cpu_times_are_warned_about_for_each_server() {
+        let mut runs = two();
+        runs[1].scenarios[0].phases[0].operations[0].failed = 250_000;
+        let (text, page) = (render_text(&runs, "send"), render_html(&runs));
+        let warning =
+            "CPU times per request are for each successful one, and include those of 250,000 failed requests";
+        assert!(text.contains(&format!("   warning: <new>: {warning}")), "{text}");
+        assert!(page.contains(&format!("Warning: &lt;new&gt;: {warning}")), "{page}");
+        assert!(!text.contains("old: CPU times"), "{text}");
     }
 
     #[test]

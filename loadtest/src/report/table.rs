@@ -9,6 +9,9 @@ use crate::outcome::{
 };
 use crate::units::{as_float, format_measured, format_number, format_whole};
 
+/// Up to one of this many requests may fail before their CPU time is worth a warning.
+const FAILED_SHARE: u64 = 100;
+
 /// A scenario: phases, baselines, verdicts.
 pub fn render_scenario(result: &ScenarioResult) -> String {
     let mut text = format!("\n== {}: {}\n", result.name, result.about);
@@ -68,6 +71,20 @@ pub fn other_process(phase: &PhaseResult) -> Option<&'static str> {
     }
 }
 
+/// A warning about CPU times that are too large for a request, because they are divided by the successful ones.
+pub fn failures_in_cpu_time(phase: &PhaseResult) -> Option<String> {
+    let sum = |of: fn(&Operation) -> u64| phase.operations.iter().map(of).sum::<u64>();
+    let (good, failed) = (sum(|operation| operation.completed), sum(|operation| operation.failed));
+    let is_measured = phase.server.is_some_and(|server| server.cpu_us_per_request.is_some())
+        || phase.client_cpu_us_per_request.is_some();
+    (is_measured && failed.saturating_mul(FAILED_SHARE) > good).then(|| {
+        format!(
+            "CPU times per request are for each successful one, and include those of {} failed requests",
+            format_whole(as_float(failed))
+        )
+    })
+}
+
 fn render_phase(phase: &PhaseResult, baselines: &Baselines) -> String {
     let mut text = format!("-- {} ({:.1} s)\n", phase.name, phase.secs);
     for line in facts(phase, baselines) {
@@ -102,6 +119,7 @@ pub fn notes(phase: &PhaseResult, baselines: &Baselines) -> Vec<String> {
     }
     lines.extend(over_disk(phase, baselines));
     let suspect = faster_than_disk(phase, baselines).into_iter().chain(other_process(phase));
+    let suspect = suspect.map(str::to_owned).chain(failures_in_cpu_time(phase));
     lines.extend(suspect.map(|warning| format!("warning: {warning}")));
     lines.extend(special_facts(phase));
     lines.extend(

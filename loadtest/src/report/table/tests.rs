@@ -130,3 +130,20 @@ fn memory_of_a_poll_is_not_compared_without_the_bare_server() {
     phase.idle.as_mut().unwrap().bare_bytes_per_connection = None;
     assert!(reused_memory(phase).unwrap().contains("because the server did not grow: it used"));
 }
+
+#[test]
+fn failures_in_cpu_times_are_warned_about_above_one_in_a_hundred() {
+    let warned = |failed: u64| {
+        let mut run = sample::run_result();
+        run.scenarios[0].phases[0].operations[0].failed = failed;
+        (render_scenario(&run.scenarios[0]), crate::report::html::render(&run))
+    };
+    let warning = "warning: CPU times per request are for each successful one, and include those of 2,501 failed requests";
+    let (text, page) = warned(2_501);
+    assert!(text.contains(warning) && page.contains(warning), "{text}");
+    let (text, page) = warned(2_500);
+    assert!(!text.contains("CPU times") && !page.contains("CPU times"), "{text}");
+    let mut run = sample::run_result();
+    sample::fail_all(&mut run);
+    assert_eq!(failures_in_cpu_time(&run.scenarios[0].phases[0]), None, "there are none");
+}
