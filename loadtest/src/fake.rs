@@ -41,6 +41,8 @@ pub struct Faults {
     pub break_sends: u64,
     /// Answers this many messages, and none after them; 0 for all.
     pub hang_after: u64,
+    /// Does not answer the deletion of queues.
+    pub keep_queues: bool,
     /// Sends all requests to the same path of https://localhost.
     pub redirects: bool,
     /// Has none of the endpoints of a development server, and no counters.
@@ -272,6 +274,9 @@ async fn poll(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
 }
 
 async fn end_queue(fake: Shared, query: web::Query<Fields>) -> HttpResponse {
+    if fake.faults.keep_queues {
+        return std::future::pending().await;
+    }
     let mut world = fake.world.lock().unwrap();
     match world.queues.remove(&query["queue_id"]) {
         Some(_) => {

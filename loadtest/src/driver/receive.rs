@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -14,11 +14,12 @@ use tokio::task::JoinSet;
 
 use super::arrivals::{Arrival, Arrivals};
 use super::send::Messages;
-use super::tasks::FailureLimit;
+use super::tasks::{FailureLimit, sleep_until};
 use crate::client::{Account, Api, Failure};
 use crate::error::LoadError;
 use crate::http::{Connection, NumberedGet, Target, bodiless_request, encode_form};
 use crate::outcome::Delivery;
+use crate::output::note;
 use crate::recorder::Recorder;
 use crate::report::progress::CountingLine;
 use crate::text::{Written, parse_content};
@@ -30,8 +31,11 @@ const DRAIN_SILENCE: Duration = Duration::from_secs(3);
 const DRAIN_WAIT: Duration = Duration::from_secs(60);
 /// Within this time any server refuses a poll if it limits their rate.
 const REFUSAL_WAIT: Duration = Duration::from_secs(1);
-/// How long a queue's end may take, after which it expires by itself.
+/// How long a queue's end may take, and those of all queues together, after which they expire by themselves.
 const END_QUEUE_WAIT: Duration = Duration::from_secs(10);
+const END_QUEUES_WAIT: Duration = Duration::from_secs(60);
+/// After this time a line says that queues are being ended.
+const END_QUEUES_SILENT: Duration = Duration::from_secs(5);
 /// How long to wait for surplus events once all have arrived.
 const DRAIN_AFTERWARDS: Duration = Duration::from_millis(100);
 
@@ -45,6 +49,8 @@ pub struct Receiver {
     request: Vec<u8>,
     checks: Checks,
     ended_early: bool,
+    /// Whether the server did not answer that request in time.
+    is_left: bool,
     /// Whether the server refused the poll before because it limits their rate, and whether the phase ended before it answered another.
     is_limited: bool,
     ended_limited: bool,
@@ -102,6 +108,8 @@ pub struct Reception {
     pub limited: Arc<AtomicU64>,
     /// Becomes true when the receivers must stop.
     pub stop: watch::Receiver<bool>,
+    /// When they have to have stopped; set before `stop`.
+    pub ends_by: Arc<OnceLock<Instant>>,
     /// Becomes true when receivers that have a message may poll again.
     pub awake: watch::Receiver<bool>,
     /// Limits how many receivers delete their queues concurrently.
@@ -148,6 +156,7 @@ impl Receiver {
             request: Vec::new(),
             checks: Checks::new(registered.last_event_id, channels),
             ended_early: false,
+            is_left: false,
             is_limited: false,
             ended_limited: false,
             pause: Duration::ZERO,
@@ -166,7 +175,7 @@ impl Receiver {
                 () = is_set(&mut stop) => {
                     // A poll that is held for longer was not refused.
                     self.ended_limited |= self.is_limited && asked.elapsed() < self.refusal_wait + self.pause;
-                    return self.end_queue(&reception.ending).await;
+                    return self.end_queue(&reception).await;
                 }
                 outcome = self.poll_once(&mut reception) => match outcome {
                     Ok(received) => {
@@ -199,10 +208,14 @@ impl Receiver {
         }
     }
 
-    async fn end_queue(mut self, ending: &Semaphore) -> Self {
-        let _turn = ending.acquire().await;
+    async fn end_queue(mut self, reception: &Reception) -> Self {
+        let ends_by = *reception.ends_by.get_or_init(|| Instant::now() + END_QUEUES_WAIT);
+        let ended = tokio::time::timeout_at(ends_by.into(), async {
+            let _turn = reception.ending.acquire().await;
+            tokio::time::timeout(END_QUEUE_WAIT, self.connection.exchange(&self.end)).await.is_ok()
+        });
         // The phase is complete; a queue that cannot be deleted expires by itself.
-        let _ = tokio::time::timeout(END_QUEUE_WAIT, self.connection.exchange(&self.end)).await;
+        self.is_left = !ended.await.unwrap_or(false);
         self
     }
 
@@ -335,6 +348,7 @@ impl Reception {
 pub struct Receivers {
     tasks: JoinSet<Receiver>,
     stop: watch::Sender<bool>,
+    ends_by: Arc<OnceLock<Instant>>,
     awake: watch::Sender<bool>,
     received: Arc<AtomicU64>,
     limited: Arc<AtomicU64>,
@@ -370,7 +384,7 @@ impl Receivers {
         let (stop, stopped) = watch::channel(false);
         let (awake, woken) = watch::channel(true);
         let (received, limited) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-        let ending = Arc::new(Semaphore::new(OPENERS));
+        let (ending, ends_by) = (Arc::new(Semaphore::new(OPENERS)), Arc::new(OnceLock::new()));
         let mut tasks = JoinSet::new();
         let count = u32::try_from(receivers.len().max(1)).unwrap_or(u32::MAX);
         for (number, mut receiver) in (0..).zip(receivers) {
@@ -384,10 +398,11 @@ impl Receivers {
                 stop: stopped.clone(),
                 awake: woken.clone(),
                 ending: ending.clone(),
+                ends_by: ends_by.clone(),
             };
             tasks.spawn(receiver.run(reception));
         }
-        Self { tasks, stop, awake, received, limited, recorder: recorder.clone(), pause }
+        Self { tasks, stop, ends_by, awake, received, limited, recorder: recorder.clone(), pause }
     }
 
     /// Waits like `receive`, and then for surplus events.
@@ -418,16 +433,39 @@ impl Receivers {
     }
 
     /// Stops the receivers, and compares what they received with what was sent.
-    pub async fn finish(mut self, sent: &Messages) -> Delivery {
+    pub async fn finish(self, sent: &Messages) -> Delivery {
+        self.finish_within(sent, END_QUEUES_WAIT).await.0
+    }
+
+    /// Returns also how many queues were not deleted in time.
+    async fn finish_within(mut self, sent: &Messages, wait: Duration) -> (Delivery, u64) {
+        let begun = Instant::now();
+        self.ends_by.get_or_init(|| begun + wait);
         // If all receivers have ended already, the message has no recipient.
         let _ = self.stop.send(true);
         let messages = sent.values().map(|messages| messages.len() as u64).sum();
         let mut delivery = Delivery { messages, ..Delivery::default() };
-        while let Some(joined) = self.tasks.join_next().await {
-            let Ok(receiver) = joined else { continue };
-            receiver.evaluate(sent, &mut delivery, &self.recorder);
+        let (mut left, mut says_at) = (0, Some(begun + END_QUEUES_SILENT));
+        while !self.tasks.is_empty() {
+            tokio::select! {
+                joined = self.tasks.join_next() => {
+                    let Some(Ok(receiver)) = joined else { continue };
+                    left += u64::from(receiver.is_left);
+                    receiver.evaluate(sent, &mut delivery, &self.recorder);
+                }
+                () = sleep_until(says_at) => {
+                    says_at = None;
+                    let (count, most) = (self.tasks.len(), wait.as_secs_f64());
+                    note(format!("event queues not deleted yet: {count}; waiting for up to {most} s in all"));
+                }
+            }
         }
-        delivery
+        if left > 0 {
+            note(format!(
+                "event queues not deleted in time: {left}; they expire on the server by themselves"
+            ));
+        }
+        (delivery, left)
     }
 }
 

@@ -117,7 +117,7 @@ impl ClientTasks {
 }
 
 /// Waits until then; for ever without a time.
-async fn sleep_until(end: Option<Instant>) {
+pub async fn sleep_until(end: Option<Instant>) {
     match end {
         Some(end) => tokio::time::sleep_until(end.into()).await,
         None => std::future::pending().await,

@@ -102,3 +102,28 @@ async fn resting_receivers_ask_again_when_they_are_woken() {
     let delivery = polling.finish(&sent.messages()).await;
     assert_eq!((delivery.deliveries, delivery.lost_events, delivery.duplicate_events), (4, 0, 0));
 }
+
+#[tokio::test]
+async fn queues_that_a_server_does_not_delete_have_one_common_deadline() {
+    let target = fake::start(Faults { keep_queues: true, ..Faults::default() });
+    let epoch = Instant::now();
+    let (receivers, mut sender) = four_receivers(&target, epoch).await;
+    let polling = Receivers::start(receivers, &receipts(60.0), epoch);
+    let sent = Sent::kept();
+    sent.add(&sender.send_waiting().await.unwrap());
+    polling.drain(4).await;
+    let begun = Instant::now();
+    let (delivery, left) = polling.finish_within(&sent.messages(), Duration::from_millis(200)).await;
+    assert!(begun.elapsed() < END_QUEUE_WAIT, "they do not wait longer, each for its own");
+    assert_eq!((left, delivery.receivers, delivery.deliveries, delivery.lost_events), (4, 4, 4, 0));
+}
+
+#[tokio::test]
+async fn queues_are_deleted_at_the_end() {
+    let target = fake::start(Faults::default());
+    let epoch = Instant::now();
+    let (receivers, _) = four_receivers(&target, epoch).await;
+    let polling = Receivers::start(receivers, &receipts(60.0), epoch);
+    let (delivery, left) = polling.finish_within(&Messages::new(), END_QUEUES_WAIT).await;
+    assert_eq!((left, delivery.receivers), (0, 4));
+}
