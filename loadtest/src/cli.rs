@@ -263,7 +263,7 @@ pub struct StartArgs {
     /// Command that starts the server; split at white space, also within quotes. A wrapper must `exec` the server.
     #[arg(value_name = "CMD", long)]
     pub spawn: String,
-    /// URL that the server will listen on.
+    /// URL that the server will listen on, with http. For https use `loadtest run start`.
     #[arg(long, default_value = "http://127.0.0.1:9991")]
     pub url: String,
     /// Output folder for `results.json`, `report.html` and `server.log`. Those of an earlier run get `previous-` before their

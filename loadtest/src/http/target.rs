@@ -131,7 +131,11 @@ impl Target {
         }
         let tls = match (is_secure, &policy.tls) {
             (false, _) => None,
-            (true, None) => return Err(usage("https needs a TLS configuration")),
+            (true, None) => {
+                return Err(usage(&format!(
+                    "`loadtest start` is for http: use `loadtest run start --url {url} --ca FILE`"
+                )));
+            }
             (true, Some(config)) => {
                 let name = ServerName::try_from(name.to_owned()).map_err(|_| usage("not a host name"))?;
                 Some(Tls { config: config.clone(), name })
@@ -209,6 +213,11 @@ mod tests {
         }
         assert_eq!(Target::local("http://[::1]").unwrap().port(), 80);
         assert!(Target::local("http://10.0.0.1").unwrap_err().to_string().contains("--allow-remote"));
+        let error = Target::local("https://localhost:9991").unwrap_err().to_string();
+        assert!(
+            error.ends_with("use `loadtest run start --url https://localhost:9991 --ca FILE`"),
+            "{error}"
+        );
     }
 
     #[test]
