@@ -190,9 +190,9 @@ impl Recorder {
         Progress { total, failed: inner.failed, p50_ms: quantile(0.5), p99_ms: quantile(0.99) }
     }
 
-    /// The name of a failure so far, if there was one.
-    pub fn failure(&self) -> Option<String> {
-        self.lock().failures.keys().next().cloned()
+    /// The name of a failure so far other than this one, if there was one.
+    pub fn failure_but(&self, other: &str) -> Option<String> {
+        self.lock().failures.keys().find(|name| *name != other).cloned()
     }
 
     /// Successful replies so far, warm-up included.

@@ -51,8 +51,7 @@ pub async fn fill(stage: &mut Stage, plan: &FillPlan) -> Result<(), LoadError> {
             _ = tasks.join_next() => {}
             () = tokio::time::sleep(Duration::from_millis(200)) => line.set(recorder.total()),
         }
-        // What was acknowledged is not sent again.
-        if let Some(failure) = watch.first_failure(&recorder).filter(|failure| failure != REPEATED_ID) {
+        if let Some(failure) = watch.first_failure(&recorder) {
             note(format!("the fill of {}: sends fail and are repeated: {failure}", plan.channel));
         }
         if watch.is_stalled(Instant::now(), recorder.total()) {
@@ -84,9 +83,9 @@ impl Watch {
         Self { has_failed: false, accepted: 0, since: now }
     }
 
-    /// The first failure, once.
+    /// The first failure whose send is repeated, once. What was acknowledged, with whichever id, is not sent again.
     fn first_failure(&mut self, recorder: &Recorder) -> Option<String> {
-        let failure = if self.has_failed { None } else { recorder.failure() };
+        let failure = if self.has_failed { None } else { recorder.failure_but(REPEATED_ID) };
         self.has_failed |= failure.is_some();
         failure
     }
@@ -118,6 +117,8 @@ mod tests {
         let recorder = Recorder::new("send", Window::starting_now(0.0, 1.0));
         let mut watch = Watch::new(Instant::now());
         assert_eq!(watch.first_failure(&recorder), None);
+        recorder.record_failure(REPEATED_ID);
+        assert_eq!(watch.first_failure(&recorder), None, "it is not repeated");
         recorder.record_failure("429 RATE_LIMIT_HIT");
         assert_eq!(watch.first_failure(&recorder).as_deref(), Some("429 RATE_LIMIT_HIT"));
         assert_eq!(watch.first_failure(&recorder), None);
