@@ -9,7 +9,7 @@ use model::{
 };
 use rules::markdown::{AlertText, Rendered};
 use rules::permissions::message::check_group_mention;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The parts of a message that do not depend on its destination.
@@ -146,20 +146,13 @@ pub(crate) fn read_by_muters(
     }
 }
 
-/// Recipients whose alert words are in a text, including the writer.
+/// Recipients whose alert words are in a text, including the writer; one with several of them as often.
 fn alerted(content: &str, directory: &Directory, receives: impl Fn(UserId) -> bool) -> Vec<UserId> {
-    let mut text = None;
-    // Many users have the same alert words.
-    let mut known: HashMap<&str, bool> = HashMap::new();
-    let mut found = Vec::new();
-    for (user, words) in directory.all_alert_words() {
-        let text = text.get_or_insert_with(|| AlertText::new(content));
-        let mut words = words.iter();
-        if receives(user) && words.any(|word| *known.entry(word).or_insert_with(|| text.contains(word))) {
-            found.push(user);
-        }
+    if !directory.has_alert_words() {
+        return Vec::new();
     }
-    found
+    let words = AlertText::new(content).find(|text| directory.last_alert_word_until(text));
+    words.into_iter().flatten().copied().filter(|user| receives(*user)).collect()
 }
 
 /// Adds a flag of a user to the flags of a message.

@@ -13,6 +13,11 @@ impl Account {
         Self(directory.bots_of(person).map(|bot| bot.id).chain([person]).collect())
     }
 
+    /// The users that it consists of.
+    pub fn users(&self) -> impl Iterator<Item = UserId> {
+        self.0.iter().copied()
+    }
+
     /// Whether it created something.
     pub fn created(&self, creator: Option<UserId>) -> bool {
         creator.is_some_and(|creator| self.0.contains(&creator))

@@ -19,6 +19,7 @@ mod texts;
 mod web_sessions;
 
 pub use comparison::UserIdentity;
+pub use personal::alert_word_key;
 pub use records::StorageUsage;
 
 use crate::bot::BotConfig;

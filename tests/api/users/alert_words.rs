@@ -1,5 +1,6 @@
 //! `/users/me/alert_words`.
 
+use crate::api::bots::make;
 use crate::support::{TestServer, TestUser};
 use serde_json::{Value, json};
 
@@ -104,4 +105,21 @@ async fn alert_words_errors() {
     hamlet.post(PATH, &[]).refused(400, missing.clone()).await;
     hamlet.delete(PATH, &[]).refused(400, missing).await;
     assert_eq!(listed(&hamlet).await, json!([]));
+}
+
+#[tokio::test]
+async fn alert_words_of_bots_share_the_limit_of_their_owner() {
+    let t = TestServer::start().await;
+    let [hamlet, iago] = t.users(["hamlet", "iago"]);
+    let bots = [make(&hamlet, "one", &[]).await.0, make(&hamlet, "two", &[]).await.0];
+    let many = |from: u32, to: u32| json!((from..to).map(|number| format!("w{number}")).collect::<Vec<_>>());
+    let refused = "Too many alert words (maximum 1000).";
+    hamlet.post(PATH, &[("alert_words", &many(0, 400))]).ok().await;
+    bots[0].post(PATH, &[("alert_words", &many(0, 600))]).ok().await;
+    bots[1].post(PATH, &[("alert_words", &many(0, 1))]).bad(refused).await;
+    hamlet.post(PATH, &[("alert_words", &many(400, 401))]).bad(refused).await;
+    hamlet.post(PATH, &[("alert_words", &many(0, 400))]).ok().await;
+    iago.post(PATH, &[("alert_words", &many(0, 1000))]).ok().await;
+    bots[0].delete(PATH, &[("alert_words", &many(0, 1))]).ok().await;
+    bots[1].post(PATH, &[("alert_words", &many(0, 1))]).ok().await;
 }

@@ -44,7 +44,7 @@ use thiserror::Error;
 use crate::content::CONTENT_LENGTH_MAX;
 use crate::formulas::FormulaBudget;
 
-pub use alert_words::{AlertText, has_alert_word};
+pub use alert_words::AlertText;
 pub use context::{
     ChannelRef, EmojiRef, GroupRef, MarkdownContext, NoNames, UploadPreview, UploadedImage, UserRef,
 };

@@ -6,7 +6,18 @@ use crate::ids::UserId;
 use crate::personal::{NavigationView, UserStatus};
 use crate::profile_field::ProfileFields;
 use crate::time::Timestamp;
+use imbl::OrdSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// An alert word as texts are searched for it; empty for one that no text contains.
+pub fn alert_word_key(word: &str) -> String {
+    word.trim().to_lowercase()
+}
+
+fn alert_word_keys(words: &[String]) -> BTreeSet<String> {
+    words.iter().map(|word| alert_word_key(word)).filter(|word| !word.is_empty()).collect()
+}
 
 impl Directory {
     /// A user's alert words, as typed.
@@ -14,13 +25,33 @@ impl Directory {
         self.personal.alert_words.get(&user).map(|words| &**words).unwrap_or_default()
     }
 
-    /// All users with alert words.
-    pub fn all_alert_words(&self) -> impl Iterator<Item = (UserId, &Arc<[String]>)> {
-        self.personal.alert_words.iter().map(|(user, words)| (*user, words))
+    /// Whether any user has alert words.
+    pub fn has_alert_words(&self) -> bool {
+        !self.personal.alert_word_users.is_empty()
+    }
+
+    /// The last of the alert words of all users, in the order of their letters, that is not after a text; with its users.
+    /// The words are as [`alert_word_key`] makes them.
+    pub fn last_alert_word_until(&self, text: &str) -> Option<(&str, &OrdSet<UserId>)> {
+        let (word, users) = self.personal.alert_word_users.get_prev(text)?;
+        Some((word, users))
     }
 
     /// Sets a user's alert words; an empty list removes the record.
     pub fn put_alert_words(&mut self, user: UserId, words: Vec<String>) {
+        let (before, after) = (alert_word_keys(self.alert_words(user)), alert_word_keys(&words));
+        let index = &mut self.personal.alert_word_users;
+        for word in before.difference(&after) {
+            let Some(users) = index.get_mut(&**word) else { continue };
+            users.remove(&user);
+            // No empty set, as in a directory that was loaded.
+            if users.is_empty() {
+                index.remove(&**word);
+            }
+        }
+        for word in after.difference(&before) {
+            index.entry(Arc::from(&**word)).or_default().insert(user);
+        }
         put_list(&mut self.personal.alert_words, user, words);
     }
 

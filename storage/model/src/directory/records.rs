@@ -32,6 +32,8 @@ pub(super) type Texts<I, T> = OrdMap<(UserId, I), Arc<T>>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PersonalRecords {
     pub(super) alert_words: OrdMap<UserId, Arc<[String]>>,
+    /// The users of each alert word, as texts are searched for it: looked up for each message.
+    pub(super) alert_word_users: OrdMap<Arc<str>, OrdSet<UserId>>,
     pub(super) statuses: OrdMap<UserId, Arc<UserStatus>>,
     /// Time of muting by (muting user, muted user).
     pub(super) muted_users: OrdMap<(UserId, UserId), Timestamp>,

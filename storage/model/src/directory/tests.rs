@@ -161,3 +161,29 @@ fn invitations_are_listed_while_they_are_not_over() {
     assert_eq!(directory.invitations().count(), 2);
     assert_eq!(directory.next_invitation(), InvitationId(3));
 }
+
+#[test]
+fn alert_words_have_the_index_that_fresh_records_have() {
+    let words = ["Deploy", "deploy ", "on call", "É", " ", "x"].map(str::to_owned);
+    let mut changed = directory();
+    for step in 0..300 {
+        let user = UserId(step % 5);
+        // Each step another choice of the words.
+        let own = words.iter().enumerate().filter(|(bit, _)| step * 7 >> bit & 1 == 1);
+        changed.put_alert_words(user, own.map(|(_, word)| word.clone()).collect());
+        let mut fresh = directory();
+        for user in (0..5).map(UserId) {
+            fresh.put_alert_words(user, changed.alert_words(user).to_vec());
+        }
+        assert_eq!(changed.personal, fresh.personal);
+    }
+    for user in (0..5).map(UserId) {
+        changed.put_alert_words(user, Vec::new());
+    }
+    assert!(!changed.has_alert_words());
+    changed.put_alert_words(UserId(1), vec!["Deploy ".into(), " DEPLOY".into()]);
+    changed.put_alert_words(UserId(2), vec!["deploy".into(), "on call".into()]);
+    let (word, users) = changed.last_alert_word_until("deployed").expect("a word before it");
+    assert_eq!((word, users.iter().copied().collect::<Vec<_>>()), ("deploy", vec![UserId(1), UserId(2)]));
+    assert!(changed.last_alert_word_until("dep").is_none());
+}
