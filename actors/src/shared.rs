@@ -33,7 +33,8 @@ pub(crate) const SUBSCRIBERS_MAX: usize = 1000;
 pub struct QueueLimits {
     /// Unacknowledged events of a queue. Beyond it the queue ends.
     pub events_max: usize,
-    /// Queues that one user may have at once, running or registered before a restart.
+    /// Queues that one user may have at once, running or registered before a restart. All bots of an owner together may have
+    /// four times as many.
     pub queues_per_user_max: usize,
     /// Bytes in all queues of one user. Beyond it the largest end.
     pub bytes_per_user_max: usize,

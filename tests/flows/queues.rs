@@ -1,5 +1,6 @@
 //! The lifetime of event queues: expiry, limits and restarts.
 
+use crate::api::bots::make;
 use crate::support::{Params, Queue, TestServer, wait_until};
 use actors::ManualClock;
 use serde_json::{Value, json};
@@ -146,6 +147,38 @@ async fn queue_limit_keeps_polled_queues() {
     for poll in polls {
         assert_eq!(poll.await.unwrap().ok()["events"][0]["message"]["id"], id);
     }
+}
+
+#[tokio::test]
+async fn queue_limit_counts_the_bots_of_an_owner_together() {
+    let clock = noon();
+    let t = TestServer::builder().clock(&clock).set("queues.per_user_max", 2).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let own = hamlet.register().await;
+    let (other, _) = make(&iago, "other", &[]).await;
+    let others = other.register().await;
+    let (mut bots, mut queues) = (Vec::new(), Vec::new());
+    for number in 0..8 {
+        let (bot, _) = make(&hamlet, &format!("crew{number}"), &[]).await;
+        clock.advance_secs(1);
+        queues.push(bot.register().await);
+        bots.push(bot);
+    }
+    assert_eq!(queues[0].poll(true).await.status, 200);
+    clock.advance_secs(1);
+    // The second bot has been away for longest.
+    queues.push(bots[7].register().await);
+    queues[1].poll(true).await.refused(400, bad(&queues[1].id));
+    for kept in [&own, &others, &queues[0], &queues[2], &queues[8]] {
+        assert_eq!(kept.poll(true).await.status, 200, "queue of {}", kept.person.email);
+    }
+    // Its own bound holds, too.
+    bots[7].register().await;
+    assert_eq!(registered(&t, bots[7].id), 2);
+    let all: usize = bots.iter().map(|bot| registered(&t, bot.id)).sum();
+    assert_eq!(all, 8);
+    other.register().await;
+    assert_eq!(registered(&t, other.id), 2);
 }
 
 #[tokio::test]

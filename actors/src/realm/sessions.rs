@@ -5,7 +5,7 @@ use super::commands::{EndQueue, ExpireQueues, RegisterQueue, RegisteredQueue};
 use crate::error::DomainError;
 use crate::fanout::{Fanout, Listener};
 use crate::session::{
-    HolderBytes, Queue, QueueStatus, Queues, Session, SessionOptions, SessionRequest,
+    HolderBytes, Queue, QueueHolder, QueueStatus, Queues, Session, SessionOptions, SessionRequest,
     receives_all_public_channels,
 };
 use crate::shard::{Sequencer, SerialActor};
@@ -25,8 +25,8 @@ const RECHECK_DELAY: Duration = Duration::from_millis(5);
 /// A registration that was decided.
 struct Decided {
     record: QueueRecord,
-    /// The queue that is ended to make room.
-    ended: Option<QueueId>,
+    /// The queue that is ended to make room, of the same account or of another bot of its owner.
+    ended: Option<(UserId, QueueId)>,
     ids: Sequencer,
 }
 
@@ -72,11 +72,15 @@ impl RealmActor {
         });
     }
 
-    /// Ends the oldest registrations above the limit of an account, which may be lower than before the restart.
+    /// Ends the oldest registrations above the limits, which may be lower than before the restart.
     pub(super) fn end_queues_past_the_bound(&mut self, ctx: &Context<Self>) {
-        let past = self.event_queues.queues_past(self.realm.queue_limits.queues_per_user_max);
+        let directory = self.realm.directory();
+        let past = self.event_queues.queues_past(&self.realm.queue_limits, |user| directory.bot_owner(user));
         for past in past.chunks(ENDS_PER_FRAME) {
-            tracing::info!(count = past.len(), "event queues above the limit of an account were deleted");
+            tracing::info!(
+                count = past.len(),
+                "event queues above the limit of an account, or of the bots of an owner, were deleted"
+            );
             self.end_queues(ctx, past.to_vec(), DomainError::BadEventQueue);
         }
     }
@@ -113,11 +117,7 @@ impl RealmActor {
 
     fn decide_registration(&self, request: &RegisterQueue) -> Result<Decided, DomainError> {
         let limits = &self.realm.queue_limits;
-        let own = self.event_queues.queues_of(request.user);
-        let ended = match own.len() < limits.queues_per_user_max {
-            true => None,
-            false => Some(self.longest_unpolled(own).ok_or(DomainError::TooManyQueues)?),
-        };
+        let ended = self.ended_for(request.user)?;
         let ids = self.committer.essential_ids(self.realm.id)?;
         let mut options = request.options.clone();
         options.idle_secs_max = options.idle_secs_max.max(limits.idle_secs).min(limits.idle_secs_max);
@@ -132,9 +132,42 @@ impl RealmActor {
         Ok(Decided { record, ended, ids })
     }
 
+    /// The queue that is ended for one more of an account; `None` if there is room.
+    fn ended_for(&self, user: UserId) -> Result<Option<(UserId, QueueId)>, DomainError> {
+        let owner = self.realm.directory().bot_owner(user);
+        let holders = [Some(QueueHolder::Account(user)), owner.map(QueueHolder::BotsOf)];
+        for holder in holders.into_iter().flatten() {
+            let own = self.queues_of(&self.users_of(holder));
+            if own.len() >= holder.queues_max(&self.realm.queue_limits) {
+                return self.longest_unpolled(&own).map(Some).ok_or(DomainError::TooManyQueues);
+            }
+        }
+        Ok(None)
+    }
+
+    fn users_of(&self, holder: QueueHolder) -> Vec<UserId> {
+        match holder {
+            QueueHolder::Account(user) => vec![user],
+            QueueHolder::BotsOf(owner) => self.realm.directory().bots_of(owner).map(|bot| bot.id).collect(),
+        }
+    }
+
+    /// Those whose running queues may count for a holder: a bot may have another owner since.
+    fn users_with_queues_of(&self, holder: QueueHolder) -> Vec<UserId> {
+        match holder {
+            QueueHolder::Account(user) => vec![user],
+            QueueHolder::BotsOf(_) => self.realm.directory().bots().map(|bot| bot.id).collect(),
+        }
+    }
+
+    fn queues_of(&self, users: &[UserId]) -> Vec<(UserId, &QueueId)> {
+        let own = |user: UserId| self.event_queues.queues_of(user).iter().map(move |queue| (user, queue));
+        users.iter().flat_map(|user| own(*user)).collect()
+    }
+
     /// The queue whose client has been disconnected for longest: a program that restarts again and again leaves queues, and
     /// must not lock its owner out. None if all clients are connected.
-    fn longest_unpolled(&self, own: &[QueueId]) -> Option<QueueId> {
+    fn longest_unpolled(&self, own: &[(UserId, &QueueId)]) -> Option<(UserId, QueueId)> {
         let (running, view) = (self.registry.queues.read(), self.realm.view.read());
         let last_seen = |queue: &QueueId| -> Option<Duration> {
             match running.get(queue) {
@@ -144,8 +177,9 @@ impl RealmActor {
                 None => view.queues.contains_key(queue).then_some(Duration::ZERO),
             }
         };
-        let unpolled = own.iter().filter_map(|queue| Some((last_seen(queue)?, queue)));
-        unpolled.min_by_key(|(last_seen, _)| *last_seen).map(|(_, queue)| queue.clone())
+        let unpolled = own.iter().filter_map(|(user, queue)| Some((last_seen(queue)?, (*user, *queue))));
+        let (_, (user, queue)) = unpolled.min_by_key(|(last_seen, _)| *last_seen)?;
+        Some((user, queue.clone()))
     }
 
     /// Ends the largest queue of a holder over its bound, then checks again: events that its queues share are freed only with
@@ -155,8 +189,10 @@ impl RealmActor {
             return held.end_limiting();
         }
         let largest = {
+            let own = self.queues_of(&self.users_with_queues_of(held.holder()));
             let running = self.registry.queues.read();
-            let own = running.values().filter(|session| session.holders().any(|one| one == held.holder()));
+            let own = own.into_iter().filter_map(|(_, queue)| running.get(queue));
+            let own = own.filter(|session| session.holders().any(|one| one == held.holder()));
             let size = |status: &QueueStatus| (status.bytes(), std::cmp::Reverse(status.last_seen()));
             own.max_by_key(|session| size(session.status())).map(|session| session.record().clone())
         };
@@ -208,7 +244,7 @@ impl Handler<RegisterQueue> for RealmActor {
         let (realm, fanout, own) = (self.realm.clone(), self.fanout.clone(), ctx.address());
         let queues = self.registry.queues.clone();
         let registered = Arc::new(record.clone());
-        let (user, answer) = (request.user, request.answer);
+        let answer = request.answer;
         // Runs in log order, so the session listens from exactly its registration on.
         let done = Box::new(move |result: Result<(), DomainError>| {
             let answered = result.map(|()| {
@@ -220,13 +256,13 @@ impl Handler<RegisterQueue> for RealmActor {
             let _ = answer.send(answered);
         });
         let mut facts: Vec<Fact> =
-            ended.iter().cloned().map(|queue| Fact::Queue(QueueFact::Ended(queue))).collect();
+            ended.iter().map(|(_, queue)| Fact::Queue(QueueFact::Ended(queue.clone()))).collect();
         facts.push(Fact::Queue(QueueFact::Registered(Box::new(record))));
         if self.commit(ctx, ids, facts, done)
-            && let Some(ended) = ended
+            && let Some((holder, ended)) = ended
         {
             metrics::counter!("millstream_queues_replaced_total").increment(1);
-            self.detach(user, &ended, |session| session.dismiss(DomainError::BadEventQueue(ended.clone())));
+            self.detach(holder, &ended, |session| session.dismiss(DomainError::BadEventQueue(ended.clone())));
         }
     }
 }

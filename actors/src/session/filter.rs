@@ -1,8 +1,10 @@
 //! Which events a queue gets.
 
 use model::event::TypingConversation;
-use model::{Directory, Event, EventBody, EventKind, EventKinds, Flags, QueueOptions, TopicKey, UserId};
-use rules::narrow::{EventNarrow, NarrowedMessage};
+use model::{
+    Directory, Event, EventBody, EventKind, EventKinds, Flags, Message, QueueOptions, TopicKey, UserId,
+};
+use rules::narrow::{EventNarrow, NarrowedMessage, Shown};
 
 /// Whether a queue also gets messages of public channels that its owner does not subscribe to: all of them, or those that
 /// match its narrow (docs/api/events.md#message).
@@ -36,16 +38,20 @@ pub(crate) fn wants(
     flags: Flags,
 ) -> bool {
     let EventBody::Message { message, context } = &event.body else { return true };
-    let channel = message.place.channel();
-    let key = TopicKey::new(message.place.topic());
-    narrow.matches(&NarrowedMessage {
+    let candidate = NarrowedMessage {
         message,
         channel_name: context.channel_name.as_deref(),
         sender_email: &rules::permissions::users::api_email(directory, &context.sender),
         flags,
-        policy: channel.map(|channel| directory.topic_policy(owner, channel, &key)).unwrap_or_default(),
-        is_channel_muted: channel
-            .and_then(|channel| directory.subscription(channel, owner))
-            .is_some_and(|subscription| subscription.is_muted),
-    })
+    };
+    narrow.matches(&candidate, || shown(directory, owner, message))
+}
+
+fn shown(directory: &Directory, owner: UserId, message: &Message) -> Shown {
+    let Some(channel) = message.place.channel() else { return Shown::default() };
+    let subscription = directory.subscription(channel, owner);
+    Shown {
+        policy: directory.topic_policy(owner, channel, &TopicKey::new(message.place.topic())),
+        is_channel_muted: subscription.is_some_and(|subscription| subscription.is_muted),
+    }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Memory of an event's entry in a queue.
 const ENTRY_BYTES: usize = size_of::<Delivered>();
 
-/// The queues of all bots of an owner may hold as many bytes as those of this many accounts.
+/// The bots of an owner together may have as many queues, and bytes in them, as this many accounts.
 const BOTS_SHARES: usize = 4;
 
 /// The state of one running queue that is read without its lock. Written only by its session.
@@ -54,12 +54,12 @@ impl QueueStatus {
     }
 }
 
-/// Whose queues share a bound of bytes.
+/// Whose queues share a bound of their number, and of their bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueHolder {
     /// One account, a person or a bot.
     Account(UserId),
-    /// All bots of an owner together: otherwise bots would give their owner many times the bytes of one account.
+    /// All bots of an owner together: otherwise bots would give their owner many times the queues and bytes of one account.
     BotsOf(UserId),
 }
 
@@ -73,6 +73,14 @@ impl fmt::Display for QueueHolder {
 }
 
 impl QueueHolder {
+    /// How many queues it may have.
+    pub fn queues_max(self, limits: &QueueLimits) -> usize {
+        match self {
+            Self::Account(_) => limits.queues_per_user_max,
+            Self::BotsOf(_) => limits.queues_per_user_max.saturating_mul(BOTS_SHARES),
+        }
+    }
+
     /// The bytes that its queues may hold together.
     pub fn bytes_max(self, limits: &QueueLimits) -> usize {
         match self {

@@ -4,12 +4,13 @@
 
 use crate::error::RuleError;
 use crate::{topics, visibility};
-use model::{Flag, Flags, Message, VisibilityPolicy};
+use model::{Flag, Flags, Message, TopicKey, VisibilityPolicy};
+use std::collections::BTreeSet;
 
 /// Maximum number of bytes of all operators and operands of a new narrow; far more than interactive clients send.
 const EVENT_NARROW_BYTES_MAX: usize = 4096;
 
-/// A message, with the flags, topic policy and channel muting of the queue's owner.
+/// A message, with the flags of the queue's owner.
 #[derive(Clone, Copy, Debug)]
 pub struct NarrowedMessage<'m> {
     pub message: &'m Message,
@@ -18,21 +19,32 @@ pub struct NarrowedMessage<'m> {
     /// The API address of the sender.
     pub sender_email: &'m str,
     pub flags: Flags,
+}
+
+/// How the queue's owner shows the channel and the topic of a message.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shown {
     pub policy: VisibilityPolicy,
     pub is_channel_muted: bool,
 }
 
-/// One condition; texts are in lower case.
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl Shown {
+    fn is_muted(self) -> bool {
+        visibility::is_muted(self.is_channel_muted, self.policy)
+    }
+}
+
+/// One condition; texts are in lower case. In the order in which they are checked: those that cost least are first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Condition {
-    ChannelName(String),
-    Topic(String),
-    Sender(String),
     Direct,
     Flagged(Flag),
     Mentioned,
     Unread,
     Resolved,
+    ChannelName(String),
+    Topic(String),
+    Sender(String),
     Followed,
     Muted,
 }
@@ -40,11 +52,12 @@ enum Condition {
 /// A parsed narrow of a queue. Without conditions everything matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EventNarrow {
-    conditions: Vec<Condition>,
+    /// Each once: at most one of each kind holds together with the others, so the first that does not is found soon.
+    conditions: BTreeSet<Condition>,
 }
 
 impl EventNarrow {
-    /// Pairs of operator and operand as registered. `EventNarrowOperator` for operators that queues do not know,
+    /// Pairs of operator and operand as registered; equal conditions are one. `EventNarrowOperator` for operators that queues do not know,
     /// `BadNarrow` for unknown operands of `is`, `NarrowTooLong`.
     pub fn parse(pairs: &[(String, String)]) -> Result<Self, RuleError> {
         if pairs.len() > super::NARROW_TERMS_MAX {
@@ -75,31 +88,35 @@ impl EventNarrow {
         self.conditions.is_empty()
     }
 
-    /// Whether the queue gets this message.
-    pub fn matches(&self, candidate: &NarrowedMessage) -> bool {
-        self.conditions.iter().all(|condition| condition.holds(candidate))
+    /// Whether the queue gets this message. `shown` is looked up only for conditions that depend on it.
+    pub fn matches(&self, candidate: &NarrowedMessage, shown: impl Fn() -> Shown) -> bool {
+        self.conditions.iter().all(|condition| condition.holds(candidate, &shown))
     }
 }
 
 impl Condition {
-    fn holds(&self, candidate: &NarrowedMessage) -> bool {
-        let NarrowedMessage { message, channel_name, sender_email, flags, policy, is_channel_muted } =
-            *candidate;
+    fn holds(&self, candidate: &NarrowedMessage, shown: &impl Fn() -> Shown) -> bool {
+        let NarrowedMessage { message, channel_name, sender_email, flags } = *candidate;
         let is_in_channel = message.place.channel().is_some();
         let topic = message.place.topic();
         match self {
-            Self::ChannelName(name) => channel_name.is_some_and(|channel| channel.to_lowercase() == *name),
-            Self::Topic(name) => is_in_channel && topic.to_lowercase() == *name,
-            Self::Sender(email) => sender_email.to_lowercase() == *email,
+            Self::ChannelName(name) => channel_name.is_some_and(|channel| is_in_lower_case(channel, name)),
+            Self::Topic(name) => is_in_channel && is_in_lower_case(topic, name),
+            Self::Sender(email) => is_in_lower_case(sender_email, email),
             Self::Direct => !is_in_channel,
             Self::Flagged(flag) => flags.contains(*flag),
             Self::Mentioned => flags.is_mention(),
             Self::Unread => !flags.contains(Flag::Read),
             Self::Resolved => is_in_channel && topics::is_resolved(topic),
-            Self::Followed => is_in_channel && policy == VisibilityPolicy::Followed,
-            Self::Muted => is_in_channel && visibility::is_muted(is_channel_muted, policy),
+            Self::Followed => is_in_channel && shown().policy == VisibilityPolicy::Followed,
+            Self::Muted => is_in_channel && shown().is_muted(),
         }
     }
+}
+
+/// Whether a text is `lower` in lower case; most need no copy for it.
+fn is_in_lower_case(text: &str, lower: &str) -> bool {
+    TopicKey::fold(text) == lower
 }
 
 fn is_condition(word: &str) -> Result<Condition, RuleError> {
@@ -136,15 +153,12 @@ mod tests {
             channel_name: Some("Verona"),
             sender_email: "Member@example.org",
             flags: Flags::only(Flag::Mentioned),
-            policy: VisibilityPolicy::Followed,
-            is_channel_muted: true,
         };
+        let shown_here = Shown { policy: VisibilityPolicy::Followed, is_channel_muted: true };
         let there = NarrowedMessage {
             message: &direct,
             channel_name: None,
             flags: Flags::only(Flag::Read).with(Flag::Starred),
-            policy: VisibilityPolicy::Inherit,
-            is_channel_muted: false,
             ..here
         };
         for (pairs, in_here, in_there) in [
@@ -167,9 +181,27 @@ mod tests {
         ] {
             let narrow = narrow(&pairs).unwrap();
             assert_eq!(narrow.is_empty(), pairs.is_empty());
-            assert_eq!(narrow.matches(&here), in_here, "{pairs:?}");
-            assert_eq!(narrow.matches(&there), in_there, "{pairs:?}");
+            assert_eq!(narrow.matches(&here, || shown_here), in_here, "{pairs:?}");
+            assert_eq!(narrow.matches(&there, Shown::default), in_there, "{pairs:?}");
         }
+    }
+
+    #[test]
+    fn equal_conditions_are_one_and_costly_ones_are_last() {
+        let mut pairs = vec![("is", "followed"); 30];
+        pairs.extend([("topic", "Lunch"), ("topic", " lunch "), ("stream", "verona"), ("channel", "Verona")]);
+        pairs.extend([("is", "dm"), ("is", "private")]);
+        let narrow = narrow(&pairs).unwrap();
+        assert_eq!(narrow.conditions.len(), 4, "{narrow:?}");
+        let message = fixture::message(1, fixture::MEMBER, fixture::in_channel(1, "Lunch"));
+        let candidate = NarrowedMessage {
+            message: &message,
+            channel_name: Some("Verona"),
+            sender_email: "member@example.org",
+            flags: Flags::NONE,
+        };
+        let unreachable = || -> Shown { panic!("another condition does not hold") };
+        assert!(!narrow.matches(&candidate, unreachable));
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod plan;
 mod resolve;
 mod term;
 
-pub use matches::{EventNarrow, NarrowedMessage};
+pub use matches::{EventNarrow, NarrowedMessage, Shown};
 pub use parse::{NARROW_TERMS_MAX, parse_narrow};
 pub use plan::{Content, MessageSet, Plan, PlanTerm, Scope};
 pub use resolve::{Conversation, LocatedNarrow, SEARCH_CHARS_MAX, locate_narrow, search_text};
