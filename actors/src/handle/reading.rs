@@ -89,14 +89,8 @@ impl RealmHandle {
     }
 
     /// Those of some users who can read a message.
-    pub fn who_can_read(&self, id: MessageId, mut users: Vec<UserId>) -> Vec<UserId> {
-        self.read(|view| {
-            users.retain(|user| {
-                let user = view.directory.user(*user);
-                user.is_some_and(|user| queries::locate(view, Some(user), id).is_some())
-            });
-        });
-        users
+    pub fn who_can_read(&self, id: MessageId, users: Vec<UserId>) -> Vec<UserId> {
+        self.read(|view| queries::who_may_read(view, users, id))
     }
 
     /// A message before its body is read. None where `asker` (none: without an account) may not read it.
@@ -186,7 +180,9 @@ impl RealmHandle {
     /// Those of some users who have a message that they can read and have not read.
     pub fn not_read_by(&self, id: MessageId, users: &[UserId]) -> Vec<UserId> {
         self.read(|view| {
-            users.iter().copied().filter(|user| notifications::is_still_unread(view, *user, id)).collect()
+            let place = view.place_of(id);
+            let has_it = |user: &UserId| notifications::is_unread_at(view, *user, id, place.as_ref());
+            users.iter().copied().filter(has_it).collect()
         })
     }
 

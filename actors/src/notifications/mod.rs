@@ -30,4 +30,4 @@ pub(crate) use missed::{is_any_due, missed_messages};
 pub(crate) use pending_facts::Notifications;
 pub use plan::shown;
 pub(crate) use reader::Reader;
-pub(crate) use receipt::is_still_unread;
+pub(crate) use receipt::is_unread_at;

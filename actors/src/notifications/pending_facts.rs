@@ -4,6 +4,7 @@ use model::fact::Movement;
 use model::push::PushFact;
 use model::{Fact, Flag, FlagOp, MessageFact, MessageId, SubscriptionFact, UserId};
 use parking_lot::Mutex;
+use roaring::RoaringBitmap;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::Notify;
@@ -18,6 +19,8 @@ pub(super) struct PendingFacts {
     pub readers: BTreeSet<UserId>,
     /// Whether any user may have lost access to a message that their phones show.
     pub affects_all: bool,
+    /// Deleted messages, which phones may show.
+    pub deleted: RoaringBitmap,
     pub edited: BTreeSet<MessageId>,
     /// Whether the organization was created again, so that the position of the reader is another one.
     pub was_reset: bool,
@@ -92,7 +95,9 @@ impl Notifications {
                     pending_facts.readers.insert(*user);
                 })
             }
-            MessageFact::Deleted { .. } => self.add(|pending_facts| pending_facts.affects_all = true),
+            MessageFact::Deleted { messages, .. } => self.add(|pending_facts| {
+                pending_facts.deleted.extend(messages.iter().map(|id| id.0));
+            }),
             MessageFact::Updated(update) => self.add(|pending_facts| {
                 let leaves = |movement: &Movement| movement.new_channel.is_some();
                 pending_facts.affects_all |= update.movement.as_ref().is_some_and(leaves);
@@ -112,8 +117,9 @@ impl Notifications {
     fn add(&self, note: impl FnOnce(&mut PendingFacts)) -> bool {
         let mut pending_facts = self.pending_facts.lock();
         note(&mut pending_facts);
-        if pending_facts.readers.len() > PENDING_MAX {
+        if pending_facts.readers.len() > PENDING_MAX || pending_facts.deleted.len() > PENDING_MAX as u64 {
             pending_facts.readers.clear();
+            pending_facts.deleted.clear();
             pending_facts.affects_all = true;
         }
         true
@@ -151,5 +157,32 @@ impl Notifications {
     /// The facts recorded since the last call.
     pub(super) fn take(&self) -> PendingFacts {
         std::mem::take(&mut *self.pending_facts.lock())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::fact::DeletedFrom;
+    use model::{MessageRanges, RecipientId};
+
+    #[test]
+    fn only_very_many_deleted_messages_affect_all() {
+        let notifications = Notifications::default();
+        notifications.is_running.store(true, Ordering::Relaxed);
+        let delete = |ids: std::ops::RangeInclusive<u32>| {
+            let messages = MessageRanges::from_sorted(ids.map(MessageId));
+            let from = DeletedFrom::Direct(RecipientId(1));
+            notifications.note(&[Fact::Message(MessageFact::Deleted { from, messages, by: None })]);
+        };
+        delete(3..=5);
+        delete(9..=9);
+        let pending = notifications.take();
+        assert_eq!(pending.deleted.iter().collect::<Vec<_>>(), [3, 4, 5, 9]);
+        assert!(!pending.affects_all);
+        delete(1..=9_000);
+        delete(10_001..=19_000);
+        let pending = notifications.take();
+        assert!(pending.affects_all && pending.deleted.is_empty());
     }
 }

@@ -4,7 +4,7 @@ use super::candidates::{among, candidates, has_few_candidates};
 use super::mentions::mention_of;
 use super::missed;
 use super::pending_facts::PendingFacts;
-use super::receipt::is_still_unread;
+use super::receipt::is_unread_at;
 use super::recipients::{EnabledKinds, PlanContext, Recipients, RecordedMissed};
 use crate::error::DomainError;
 use crate::outbox::job;
@@ -12,8 +12,11 @@ use crate::shared::RealmShared;
 use model::job::{PushTask, Task};
 use model::push::PushFact;
 use model::{Directory, Fact, Flag, Message, MessageId, Timestamp, UserId, UserRanges};
+use roaring::RoaringBitmap;
 use rules::notifications::Trigger;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
+use storage::View;
+use storage::view::Location;
 
 /// Maximum number of messages that are processed for one plan.
 const MESSAGES_MAX: usize = 200;
@@ -23,6 +26,8 @@ const INLINE_PLAN_MAX: usize = 32;
 const NAMES_MAX: usize = 20_000;
 /// Maximum number of users in one push job.
 const PHONES_PER_JOB: usize = 100;
+/// Number of users whose shown messages are compared with the view at once: commits wait meanwhile.
+const USERS_PER_READING: usize = 16;
 /// From this number of recipients on, they share the record of a missed message.
 const MANY: usize = 64;
 /// Seconds after which a message is too old to be notified.
@@ -105,8 +110,9 @@ impl Plan {
         upto: MessageId,
         pending_facts: &PendingFacts,
     ) -> bool {
-        let PendingFacts { readers, affects_all, edited, .. } = pending_facts;
+        let PendingFacts { readers, affects_all, edited, deleted, .. } = pending_facts;
         if *affects_all
+            || !deleted.is_empty()
             || !edited.is_empty()
             || readers.len() > INLINE_PLAN_MAX
             || wanted.mail && missed::is_any_due(realm)
@@ -200,29 +206,54 @@ impl Plan {
         }
     }
 
-    /// Removes notifications of read or deleted messages from phones.
+    /// Removes notifications of read or deleted messages from phones. Reads the view for some users at a time.
     fn remove_shown(&mut self, realm: &RealmShared, pending_facts: &PendingFacts) {
-        let view = realm.view.read();
-        let directory = &view.directory;
-        let users: BTreeSet<UserId> = match pending_facts.affects_all {
+        let directory = realm.directory();
+        let users: Vec<UserId> = match pending_facts.affects_all {
             true => directory.push_shown_to().collect(),
-            false => pending_facts.readers.clone(),
-        };
-        for user in users {
-            let shown = directory.push_shown(user).iter();
-            let gone: Vec<MessageId> =
-                shown.copied().filter(|id| !is_still_unread(&view, user, *id)).collect();
-            if gone.is_empty() {
-                continue;
+            false => {
+                let PendingFacts { readers, deleted, .. } = pending_facts;
+                let mut users = readers.clone();
+                users.extend(shown_to(&directory, deleted));
+                users.into_iter().collect()
             }
-            let unshown = PushFact::Unshown { user, messages: gone.clone() };
-            self.facts.push(Fact::Push(Box::new(unshown)));
-            if directory.has_phone(user) {
-                let task = PushTask::Remove { user, messages: gone };
-                self.facts.push(job(realm.clock.now(), Task::Push(task)));
+        };
+        for users in users.chunks(USERS_PER_READING) {
+            let all_gone = gone_from(&realm.view.read(), users);
+            for (user, gone) in all_gone {
+                let unshown = PushFact::Unshown { user, messages: gone.clone() };
+                self.facts.push(Fact::Push(Box::new(unshown)));
+                if directory.has_phone(user) {
+                    let task = PushTask::Remove { user, messages: gone };
+                    self.facts.push(job(realm.clock.now(), Task::Push(task)));
+                }
             }
         }
     }
+}
+
+/// The users whose devices show one of some messages.
+fn shown_to<'d>(directory: &'d Directory, messages: &'d RoaringBitmap) -> impl Iterator<Item = UserId> + 'd {
+    let users = directory.push_shown_to().filter(|_| !messages.is_empty());
+    users.filter(|user| directory.push_shown(*user).iter().any(|id| messages.contains(id.0)))
+}
+
+/// The messages that devices of some users show and that are not unread by them any more. Each message is located once.
+fn gone_from(view: &View, users: &[UserId]) -> Vec<(UserId, Vec<MessageId>)> {
+    let mut places: HashMap<MessageId, Option<Location>> = HashMap::new();
+    let mut all = Vec::new();
+    for user in users {
+        let shown = view.directory.push_shown(*user).iter().copied();
+        let gone = shown.filter(|id| {
+            let place = places.entry(*id).or_insert_with(|| view.place_of(*id));
+            !is_unread_at(view, *user, *id, place.as_ref())
+        });
+        let gone: Vec<MessageId> = gone.collect();
+        if !gone.is_empty() {
+            all.push((*user, gone));
+        }
+    }
+    all
 }
 
 /// The facts for phones that have shown a message.
@@ -232,4 +263,31 @@ pub fn shown(directory: &Directory, message: MessageId, users: &[UserId]) -> Vec
         return Vec::new();
     }
     vec![Fact::Push(Box::new(PushFact::Shown { message, users }))]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{HAMLET, IAGO, VERONA, apply, sent, view};
+    use model::fact::DeletedFrom;
+    use model::{MessageFact, MessageRanges};
+
+    #[test]
+    fn a_deletion_concerns_those_whose_devices_show_the_messages() {
+        let mut view = view();
+        let facts = (1..=3).map(|id| sent(&view, VERONA, id)).collect();
+        apply(&mut view, facts);
+        view.directory.put_push_shown(IAGO, vec![MessageId(1), MessageId(3)]);
+        view.directory.put_push_shown(HAMLET, vec![MessageId(1), MessageId(2)]);
+        let deleted = RoaringBitmap::from_iter([2, 7]);
+        assert_eq!(shown_to(&view.directory, &deleted).collect::<Vec<_>>(), [HAMLET]);
+        assert_eq!(shown_to(&view.directory, &RoaringBitmap::new()).count(), 0);
+        let from = DeletedFrom::Topic { channel: VERONA, topic: "lunch".into() };
+        let messages = MessageRanges::from_sorted([MessageId(2)]);
+        apply(&mut view, vec![Fact::Message(MessageFact::Deleted { from, messages, by: None })]);
+        let read = MessageFact::read(IAGO, MessageRanges::from_sorted([MessageId(3)]));
+        apply(&mut view, vec![Fact::Message(read)]);
+        let gone = gone_from(&view, &[IAGO, HAMLET]);
+        assert_eq!(gone, [(IAGO, vec![MessageId(3)]), (HAMLET, vec![MessageId(2)])]);
+    }
 }

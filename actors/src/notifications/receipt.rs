@@ -1,7 +1,7 @@
 //! A message as one of its recipients has it.
 
 use super::candidates::Candidate;
-use crate::queries::locate;
+use crate::queries::may_read;
 use model::directory::TopicPolicies;
 use model::{Message, MessageId, Place, User, UserId};
 use rules::notifications::Receipt;
@@ -50,14 +50,19 @@ impl<'v> Reception<'v> {
 
 /// Whether a message is unread by a user who can read it.
 pub fn is_still_unread(view: &View, user: UserId, id: MessageId) -> bool {
+    is_unread_at(view, user, id, view.place_of(id).as_ref())
+}
+
+/// As [`is_still_unread`], for a message whose place is known; `None` if there is no such message.
+pub fn is_unread_at(view: &View, user: UserId, id: MessageId, place: Option<&Location>) -> bool {
+    let Some(place) = place else { return false };
     let is_read = view.messages.users.get(&user).is_some_and(|mine| mine.read.contains(id.0));
     let Some(user) = view.directory.user(user).filter(|user| user.is_active && !is_read) else {
         return false;
     };
-    let is_delivered = match view.place_of(id) {
-        Some(Location::Topic(channel, _)) => view.is_delivered_in(user.id, channel, id),
-        Some(Location::Direct(recipient)) => view.is_in_conversation(user.id, recipient),
-        None => false,
+    let is_delivered = match place {
+        Location::Topic(channel, _) => view.is_delivered_in(user.id, *channel, id),
+        Location::Direct(recipient) => view.is_in_conversation(user.id, *recipient),
     };
-    is_delivered && locate(view, Some(user), id).is_some()
+    is_delivered && may_read(view, Some(user), place.conversation(), id)
 }

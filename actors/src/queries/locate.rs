@@ -1,6 +1,6 @@
 //! The place of a message, and whether a user may read it. Uses only the index: no body is loaded.
 
-use model::{MessageId, User};
+use model::{MessageId, User, UserId};
 use roaring::RoaringBitmap;
 use rules::narrow::Conversation;
 use rules::permissions::message::{ConversationId, can_read, is_publicly_readable};
@@ -25,6 +25,16 @@ pub fn locate(view: &View, asker: Option<&User>, id: MessageId) -> Option<Conver
         Conversation::Direct(recipient) => ConversationId::Direct(*recipient),
     };
     may_read(view, asker, conversation_id, id).then_some(conversation)
+}
+
+/// Those of some users who may read a message. It is located once.
+pub fn who_may_read(view: &View, mut users: Vec<UserId>, id: MessageId) -> Vec<UserId> {
+    let Some(place) = view.place_of(id) else { return Vec::new() };
+    let conversation = place.conversation();
+    users.retain(|user| {
+        view.directory.user(*user).is_some_and(|user| may_read(view, Some(user), conversation, id))
+    });
+    users
 }
 
 /// Those of some ids that a user may read; ascending, each once.

@@ -32,7 +32,7 @@ pub use fetch::{Anchor, FetchedMessage, NEWEST, Range, Window};
 pub use flags::{FlagSelection, ReadScope};
 pub(crate) use flags::{select_flags, select_unread};
 pub use history::HistorySnapshot;
-pub(crate) use locate::locate;
+pub(crate) use locate::{locate, may_read, who_may_read};
 pub use narrowed::{Narrowed, TextSearch};
 pub(crate) use readers::readers;
 pub(crate) use received::newest_received;
