@@ -113,12 +113,12 @@ impl SerializedCommand for ClaimDue {
 
     fn decide(self, context: &mut DecisionContext<'_>) -> Result<(Vec<Claimed>, Vec<Fact>), DomainError> {
         let (directory, claims) = (&context.directory, &context.realm.scheduled);
-        let due = directory.scheduled_due(context.now).filter(|(user, id)| claims.claim(*user, *id));
-        let claimed = due.filter_map(|(user, id)| {
+        let claimed = claims.claim_some(directory.scheduled_due(context.now), CLAIMED_MAX);
+        let claimed = claimed.into_iter().filter_map(|(user, id)| {
             let message = directory.scheduled_message(user, id)?.clone();
             Some(Claimed { user, id, message })
         });
-        Ok((claimed.take(CLAIMED_MAX).collect(), Vec::new()))
+        Ok((claimed.collect(), Vec::new()))
     }
 }
 

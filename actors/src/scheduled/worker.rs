@@ -44,6 +44,9 @@ impl Worker {
     }
 
     fn is_any_due(&self) -> bool {
+        if !self.realm.scheduled.has_room() {
+            return false;
+        }
         let (view, now) = (self.realm.view.read(), self.realm.clock.now());
         view.directory.scheduled_due(now).any(|(user, id)| !self.realm.scheduled.is_claimed(user, id))
     }
