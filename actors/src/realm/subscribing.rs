@@ -133,13 +133,13 @@ impl SerializedCommand for AddSubscriptions {
         let mut pending = PendingSubscriptions::new(self.by, announces, self.sends_messages);
         pending.added.unauthorized = unauthorized;
         for (channel, wanted) in existing {
-            pending.add_steps(Target::Existing(channel), colors.next(wanted.color.as_deref()));
+            pending.add_steps(Target::Existing(channel), colors.next(Some(channel), wanted.color.as_deref()));
         }
         for (name, wanted) in missing {
             let Some(plan) = plan.clone() else { break };
             let description = wanted.description.clone();
             let channel = NewChannel { name: name.to_owned(), description, plan };
-            pending.add_steps(Target::New(Box::new(channel)), colors.next(wanted.color.as_deref()));
+            pending.add_steps(Target::New(Box::new(channel)), colors.next(None, wanted.color.as_deref()));
         }
         pending.decide_frame(context)
     }
@@ -302,9 +302,15 @@ struct Colors<'d> {
 }
 
 impl Colors<'_> {
-    fn next(&mut self, wanted: Option<&str>) -> Vec<(UserId, String)> {
+    /// The colors for a channel that exists, or for a new one. Who was ever subscribed to it keeps the color of then, and gets none.
+    fn next(&mut self, channel: Option<ChannelId>, wanted: Option<&str>) -> Vec<(UserId, String)> {
+        let subscriptions = channel.map(|channel| self.directory.subscriptions_of(channel));
         let mut colors = Vec::with_capacity(self.users.len());
         for user in self.users {
+            if subscriptions.as_ref().is_some_and(|subscriptions| subscriptions.contains_key(user)) {
+                colors.push((*user, String::new()));
+                continue;
+            }
             let uses = self.uses.entry(*user).or_insert_with(|| color_uses(self.directory, *user));
             let color = match wanted {
                 Some(wanted) => {

@@ -156,13 +156,13 @@ fn colors_are_the_least_used_ones_for_each_user() {
     let directory = realm.directory();
     let mut colors = Colors { directory: &directory, users: &[IAGO], uses: HashMap::new() };
     let own = directory.subscriptions_of_user(IAGO).filter(|(_, own)| own.is_active).count();
-    let given: Vec<String> = (0..48 - own).map(|_| colors.next(None)[0].1.clone()).collect();
+    let given: Vec<String> = (0..48 - own).map(|_| colors.next(None, None)[0].1.clone()).collect();
     let mut uses = color_uses(&directory, IAGO);
     for color in &given {
         assert_eq!(color, uses.least_used());
         uses.add(color);
     }
-    assert_eq!(colors.next(Some("#123456")), [(IAGO, "#123456".to_owned())]);
+    assert_eq!(colors.next(None, Some("#123456")), [(IAGO, "#123456".to_owned())]);
 }
 
 #[test]
@@ -203,4 +203,17 @@ fn an_ended_subscription_continues() {
     let again = subscription(&realm.directory(), VERONA, POLONIUS, color(), MessageId(30)).unwrap();
     let received = [10, 11, 20, 21, 30, 31].into_iter().filter(|id| again.received(MessageId(*id)));
     assert_eq!(received.collect::<Vec<u32>>(), [11, 20, 31]);
+}
+
+#[test]
+fn subscribers_of_a_channel_need_no_color_for_it() {
+    let view = fixture::view();
+    let users = [IAGO, HAMLET, POLONIUS];
+    let mut colors = Colors { directory: &view.directory, users: &users, uses: HashMap::new() };
+    let next = colors.next(Some(VERONA), None);
+    assert_eq!(next.iter().map(|(user, _)| *user).collect::<Vec<_>>(), users);
+    assert!(next[0].1.is_empty() && next[1].1.is_empty() && next[2].1.starts_with('#'), "{next:?}");
+    assert_eq!(colors.uses.keys().collect::<Vec<_>>(), [&POLONIUS], "only these subscriptions are visited");
+    let next = colors.next(None, None);
+    assert!(next.iter().all(|(_, color)| color.starts_with('#')), "{next:?}");
 }
