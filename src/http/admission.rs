@@ -3,6 +3,7 @@
 use super::app::App;
 use super::call::{Call, FromCall};
 use super::error::ApiError;
+use super::reply::UNCOUNTED_BYTES_MAX;
 use crate::work_queue::QueueSlot;
 use actors::budget::{Holder, Purpose, Reservation};
 use std::time::Duration;
@@ -28,6 +29,15 @@ impl Admission {
         let budget = self.app.server.budget();
         let wait_max = Duration::from_secs(self.app.config.memory.wait_secs_max);
         Ok(budget.reserve_within(self.holder, Purpose::Answer, bytes, wait_max).await?)
+    }
+
+    /// Reserves memory for a list of `count` items of about `each` bytes, unless it is small.
+    pub async fn reserve_list(&self, count: usize, each: usize) -> Result<Option<Reservation>, ApiError> {
+        let bytes = count.saturating_mul(each);
+        Ok(match bytes > UNCOUNTED_BYTES_MAX {
+            true => Some(self.reserve(bytes as u64).await?),
+            false => None,
+        })
     }
 
     /// A place in the queue of registrations. SERVER_OVERLOADED if the queue is full.

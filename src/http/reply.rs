@@ -50,7 +50,7 @@ pub type HandlerResult = Result<Reply, ApiError>;
 
 /// Responses up to this size are not counted in the memory budget: the operating system takes them at once, and
 /// reserving would cost more than it protects.
-const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
+pub(super) const UNCOUNTED_BYTES_MAX: usize = 64 << 10;
 /// Expected size of a response of some fields: an account with profile data has 700 to 900 bytes, and a buffer that grows
 /// costs more than one that is too large.
 const REPLY_BYTES: usize = 1024;

@@ -3,7 +3,7 @@
 use crate::api::bots::make;
 use crate::support::raw_connection::RawConnection;
 use crate::support::{Channel, TestServer, TestUser, wait_until};
-use actors::budget::Holder;
+use actors::budget::{Holder, Purpose};
 use futures_util::future::join_all;
 use model::UserId;
 use serde_json::json;
@@ -79,6 +79,36 @@ async fn response_bytes_per_user_are_bounded() {
     drop(unread);
     until_held(&t, |held| held == 0).await;
     assert!(all(&hamlet).ok().await["messages"].as_array().unwrap().len() >= MESSAGES);
+}
+
+/// A list is counted before it is made, by the number of its items.
+#[tokio::test]
+async fn memory_of_lists_is_reserved_before_they_are_made() {
+    let plan = TestServer::builder().set("memory.share_bytes_max", 1_000_000);
+    let t = plan.set("memory.wait_secs_max", 0).start().await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let [long, short] = [iago.create_channel("long").await, iago.create_channel("short").await];
+    iago.send(&short, "t", "a").await;
+    for tens in 0..70 {
+        join_all((0..10).map(|ones| {
+            let (iago, long) = (&iago, &long);
+            async move { iago.send(long, &format!("{tens}{ones}"), "a").await }
+        }))
+        .await;
+    }
+    let topics = |channel: &Channel| {
+        let (hamlet, path) = (hamlet.clone(), format!("/users/me/{}/topics", channel.id));
+        async move { hamlet.get(&path, &[]).await }
+    };
+    let holder = Holder::Account(t.realm().id(), UserId(hamlet.id));
+    let held = t.server().budget().reserve(holder, Purpose::Answer, 999_000).unwrap();
+    let refused = topics(&long).await;
+    assert_eq!((refused.status, &refused.body["code"]), (429, &json!("RATE_LIMIT_HIT")), "{refused:?}");
+    // With the notice that the channel was created.
+    assert_eq!(topics(&short).await.ok()["topics"].as_array().unwrap().len(), 2);
+    drop(held);
+    assert_eq!(topics(&long).await.ok()["topics"].as_array().unwrap().len(), 701);
+    until_held(&t, |held| held == 0).await;
 }
 
 /// Many bots do not give one person many shares.

@@ -58,6 +58,11 @@ pub struct TopicSummary {
     pub max_id: MessageId,
 }
 
+/// How many topics a channel has.
+pub fn topic_count(realm: &RealmHandle, channel: ChannelId) -> usize {
+    realm.read(|view| view.messages.channels.get(&channel).map_or(0, |messages| messages.topics.len()))
+}
+
 /// Topics of a channel, the one with the newest message first. With `only_those_of`, only topics of messages that this user
 /// has (protected history).
 pub fn topics(realm: &RealmHandle, channel: ChannelId, only_those_of: Option<&User>) -> Vec<TopicSummary> {

@@ -26,7 +26,7 @@ mod tests;
 pub use activity::{Activity, activity};
 pub use audit::{AuditFilter, AuditPage, audit_log};
 pub use bodies::{MessageParts, MessageSnapshot, PAGE_HISTORY_BYTES_MAX};
-pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topics};
+pub use channels::{ChannelSnapshot, TopicSummary, channel_snapshot, one_channel, topic_count, topics};
 pub use exporting::ExportPiece;
 pub use fetch::{Anchor, FetchedMessage, NEWEST, Range, Window};
 pub use flags::{FlagSelection, ReadScope};
