@@ -5,8 +5,8 @@ mod rank;
 
 pub use integration::{CONFIG_LENGTH_MAX, IntegrationChange, REALM_CONFIG_BYTES_MAX};
 pub use rank::{
-    bots_leaving_with, capped_role, channels_to_leave, check_rank, check_takeover, demoted_bots,
-    with_new_owner,
+    bots_leaving_with, bots_left_behind, bots_left_in, capped_role, channels_to_leave, check_rank,
+    check_takeover, demoted_bots, with_new_owner,
 };
 
 use crate::error::{BotError, RuleError};

@@ -35,7 +35,7 @@ impl EventContext<'_> {
     }
 
     /// Whether the frame unsubscribes a user from a channel, which is announced with that fact.
-    fn unsubscribes(&self, user: UserId, channel: ChannelId) -> bool {
+    pub(super) fn unsubscribes(&self, user: UserId, channel: ChannelId) -> bool {
         self.frame.facts.iter().any(|fact| {
             matches!(fact, Fact::Subscription(SubscriptionFact::Removed { channel: left, users, .. })
                 if *left == channel && users.contains(&user))

@@ -85,7 +85,9 @@ fn changed(record: &Channel, out: &mut Announcements<'_>) {
         let diffs = users.map(|user| (user.id, is, context.visibility_diff(user.id, was, now)));
         let diffs: Vec<_> = diffs.collect();
         if earlier.is_none() {
-            channel_visibility::emit(clients, &diffs, out);
+            // Those who leave it in the same frame receive that with the fact about it.
+            let stay = diffs.iter().filter(|(user, ..)| !context.unsubscribes(*user, id));
+            channel_visibility::emit(clients, &stay.copied().collect::<Vec<_>>(), out);
         }
         let kept = diffs.iter().filter(|(_, _, diff)| diff.is_kept()).map(|(user, ..)| *user);
         for change in &changes {

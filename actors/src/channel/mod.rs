@@ -16,4 +16,4 @@ pub use commands::{ApplyFacts, IsIdle, SendMessage, Unsubscribe, Unsubscribed};
 pub(crate) use participants::participants;
 pub(crate) use state::SendContext;
 pub use subscriptions::{ChangeSubscription, SetTopicPolicy};
-pub(crate) use unsubscribing::{unread_in, unsubscribe_facts};
+pub(crate) use unsubscribing::{unread_in, unsubscribe_bots};

@@ -1,7 +1,9 @@
 //! What unsubscribing does to unread messages: those of the channel become read
 //! (docs/api/message-flags.md#unread-rules), of as many users as fit into one frame.
 
+use crate::shared::FLAG_RANGES_MAX;
 use model::{ChannelId, Fact, MessageFact, MessageId, MessageRanges, SubscriptionFact, UserId};
+use std::collections::BTreeMap;
 use storage::View;
 
 /// The unread messages of some subscribers of a channel, as far as they fit into one frame.
@@ -35,16 +37,27 @@ impl UnreadPart {
     }
 }
 
-/// The facts that unsubscribe users from a channel. It also marks their unread messages of the channel as read.
-pub(crate) fn unsubscribe_facts(
+/// The facts that unsubscribe bots from channels. They also mark their unread messages of the channels as read, as far as
+/// that fits into one frame: bots that cannot read the rest any more do not need it.
+pub(crate) fn unsubscribe_bots(
     view: &View,
-    channel: ChannelId,
-    removed: Vec<UserId>,
+    leaving: BTreeMap<ChannelId, Vec<UserId>>,
     last: MessageId,
     by: UserId,
 ) -> Vec<Fact> {
-    let unread = removed.into_iter().map(|user| (user, unread_in(view, channel, user))).collect();
-    removed_facts(channel, unread, last, by)
+    let mut room = FLAG_RANGES_MAX;
+    let mut unread_of = |channel, bot| {
+        let mut messages = unread_in(view, channel, bot);
+        messages.0.truncate(room);
+        room -= messages.0.len();
+        (bot, messages)
+    };
+    let mut facts = Vec::new();
+    for (channel, bots) in leaving {
+        let unread = bots.into_iter().map(|bot| unread_of(channel, bot)).collect();
+        facts.extend(removed_facts(channel, unread, last, by));
+    }
+    facts
 }
 
 /// The facts that unsubscribe users from a channel, and mark as read what each has unread there.

@@ -6,20 +6,20 @@ use super::address_changed;
 use super::groups::requester;
 use super::invitations::{revoke_invitations_of, revoke_overreaching};
 use super::joining::system_group_facts;
+use super::left_behind::{bots_leave, leave_channels, with_groups};
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use super::web_sessions::{EndedSessions, end_sessions};
 use crate::announce::activity_events_max;
-use crate::channel::unsubscribe_facts;
 use crate::error::DomainError;
 use crate::outbox::job;
 use actix::prelude::*;
 use model::job::{MailTask, Task, TaskKind};
-use model::{Directory, Fact, GroupFact, Timestamp, User, UserFact, UserId};
+use model::{Fact, User, UserFact, UserId};
 use rules::accounts::{
     AccountUpdate, accounts_to_deactivate, check_account_update, check_deactivation, check_own_deactivation,
     check_reactivation,
 };
-use rules::bots::{channels_to_leave, demoted_bots, with_new_owner};
+use rules::bots::{demoted_bots, with_new_owner};
 use std::sync::Arc;
 
 /// Changes an account: all or nothing.
@@ -39,7 +39,7 @@ impl SerializedChange for UpdateAccount {
         };
         let groups = match before.role == after.role {
             true => Vec::new(),
-            false => role_facts(directory, &after, context.now),
+            false => role_facts(context, &after, self.by),
         };
         let changed = match before.delivery_email == after.delivery_email {
             true => vec![Fact::User(UserFact::Changed(Box::new(after)))],
@@ -49,22 +49,20 @@ impl SerializedChange for UpdateAccount {
     }
 }
 
-/// The consequences of a new role besides the record: system groups; for a demotion also the roles of the user's bots and
-/// the invitations that the account could no longer send. `after` is the record with the new role.
-pub(super) fn role_facts(directory: &Directory, after: &User, now: Timestamp) -> Vec<Fact> {
+/// The consequences of a new role besides the record: system groups; for a demotion also the roles of the user's bots, the
+/// channels that they leave, and the invitations that the account could no longer send. `after` is the record with the new
+/// role.
+pub(super) fn role_facts(context: &DecisionContext<'_>, after: &User, by: UserId) -> Vec<Fact> {
+    let (directory, now) = (&context.directory, context.now);
     let mut facts = system_group_facts(directory, after, now);
     for bot in demoted_bots(directory, after) {
         let groups = system_group_facts(directory, &bot, now);
         facts.push(Fact::User(UserFact::Changed(Box::new(bot))));
         facts.extend(groups);
     }
-    let mut then = directory.clone();
+    let mut then = with_groups(directory, &facts);
     then.put_user(after.clone());
-    for fact in &facts {
-        if let Fact::Group(GroupFact::MembersChanged { group, added, removed }) = fact {
-            then.change_members(*group, added, removed);
-        }
-    }
+    facts.extend(bots_leave(context, &then, |owner| owner == after.id, by));
     facts.extend(revoke_overreaching(&then, after.id));
     facts
 }
@@ -110,18 +108,6 @@ pub(super) fn active_set(context: &DecisionContext<'_>, user: UserId, is_active:
 /// permission was checked before.
 fn transfer_bot(context: &DecisionContext<'_>, bot: &User, owner: &User, by: UserId) -> (User, Vec<Fact>) {
     (with_new_owner(bot, owner), leave_channels(context, bot, owner.id, by))
-}
-
-/// Unsubscribes a bot from the channels that a new owner cannot read.
-pub(super) fn leave_channels(
-    context: &DecisionContext<'_>,
-    bot: &User,
-    owner: UserId,
-    by: UserId,
-) -> Vec<Fact> {
-    let (view, last) = (context.realm.view.read(), context.ids.last_message());
-    let left = channels_to_leave(&context.directory, bot, owner);
-    left.into_iter().flat_map(|channel| unsubscribe_facts(&view, channel, vec![bot.id], last, by)).collect()
 }
 
 /// Reactivates an account.

@@ -1,9 +1,10 @@
 //! Creating and changing bots, and regenerating their keys (docs/api/bots.md).
 
-use super::accounts::{active_set, leave_channels};
+use super::accounts::active_set;
 use super::commands::NewUser;
 use super::groups::requester;
 use super::joining::{join_groups, new_user, system_group_facts};
+use super::left_behind::leave_channels;
 use super::pictures::avatar_set;
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;

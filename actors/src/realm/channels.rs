@@ -3,6 +3,7 @@
 
 use super::default_groups::leave_default_groups;
 use super::frame_draft::requester;
+use super::left_behind::bots_leave_channel;
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::bot_notices::draft_notice;
 use crate::channel::unread_in;
@@ -11,8 +12,8 @@ use crate::error::DomainError;
 use crate::shard::Sequencer;
 use crate::shared::{FLAG_RANGES_MAX, SUBSCRIBERS_MAX};
 use model::{
-    Channel, ChannelFact, ChannelId, Directory, Fact, Flag, MessageFact, Place, Timestamp, TopicKey, User,
-    UserId,
+    Channel, ChannelFact, ChannelId, Directory, Fact, Flag, MessageFact, MessageId, Place, Timestamp,
+    TopicKey, User, UserId,
 };
 use rules::RuleError;
 use rules::bot_notices::{archived_text, channel_change_text, channel_events_topic, sends_channel_events};
@@ -72,6 +73,8 @@ struct Changes<'m, 'r> {
     requester: Arc<User>,
     before: Arc<Channel>,
     after: Channel,
+    /// The last message before the notices.
+    last: MessageId,
     /// Facts about other records.
     others: Vec<Fact>,
     notices: Vec<Fact>,
@@ -79,8 +82,8 @@ struct Changes<'m, 'r> {
 
 impl<'m, 'r> Changes<'m, 'r> {
     fn new(context: &'m mut DecisionContext<'r>, requester: Arc<User>, before: Arc<Channel>) -> Self {
-        let after = Channel::clone(&before);
-        Self { context, requester, before, after, others: Vec::new(), notices: Vec::new() }
+        let (after, last) = (Channel::clone(&before), context.ids.last_message());
+        Self { context, requester, before, after, last, others: Vec::new(), notices: Vec::new() }
     }
 
     /// Adds a notice to the channel, if the organization has them enabled. It is marked as read for `read_by`.
@@ -120,12 +123,26 @@ impl<'m, 'r> Changes<'m, 'r> {
         }
     }
 
+    /// Unsubscribes the bots whose owners can no longer read the channel.
+    fn bots_leave(&self) -> Vec<Fact> {
+        let (was, is) = (&*self.before, &self.after);
+        if (was.invite_only, was.is_web_public) == (is.invite_only, is.is_web_public)
+            && was.permissions == is.permissions
+        {
+            return Vec::new();
+        }
+        let mut then = self.context.directory.clone();
+        then.put_channel(is.clone());
+        bots_leave_channel(self.context, &then, (is.id, self.last), self.requester.id)
+    }
+
     fn into_facts(self) -> Vec<Fact> {
-        let mut facts = Vec::new();
+        let (mut facts, bots_leave) = (Vec::new(), self.bots_leave());
         let leaves_default_groups = self.after.is_archived || self.after.invite_only;
         if self.after != *self.before {
             facts.push(Fact::Channel(ChannelFact::Changed(Box::new(self.after))));
         }
+        facts.extend(bots_leave);
         facts.extend(self.others);
         if leaves_default_groups {
             facts.extend(leave_default_groups(&self.context.directory, self.before.id));

@@ -1,5 +1,6 @@
 //! Creating, changing and deactivating user groups (docs/api/groups.md). Permissions are in `rules::groups`.
 
+use super::left_behind::bots_leave_with_groups;
 use super::serialized::{DecisionContext, SerializedChange, SerializedCommand};
 use crate::error::DomainError;
 use model::{Directory, Fact, GroupFact, GroupId, User, UserGroup, UserId};
@@ -91,7 +92,7 @@ impl SerializedChange for ChangeGroupMembers {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         let (group, change) = check_members_change(directory, by, self.group, &self.request)?;
-        Ok(vec![members_fact(group, change)])
+        Ok(with_bots(context, members_fact(group, change), self.by))
     }
 }
 
@@ -108,8 +109,15 @@ impl SerializedChange for ChangeSubgroups {
         let directory = &context.directory;
         let by = requester(directory, self.by)?;
         let (group, change) = check_subgroups_change(directory, by, self.group, self.add, self.delete)?;
-        Ok(vec![members_fact(group, change)])
+        Ok(with_bots(context, members_fact(group, change), self.by))
     }
+}
+
+/// A change of members, and the bots that leave channels because their owners lose them by it.
+fn with_bots(context: &DecisionContext<'_>, change: Fact, by: UserId) -> Vec<Fact> {
+    let mut facts = vec![change];
+    facts.extend(bots_leave_with_groups(context, &facts, by));
+    facts
 }
 
 /// The smaller fact if only direct members change, otherwise the whole record.

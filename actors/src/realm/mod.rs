@@ -24,6 +24,7 @@ mod groups;
 mod histories;
 mod invitations;
 mod joining;
+mod left_behind;
 mod lifecycle;
 mod lists;
 mod muting;

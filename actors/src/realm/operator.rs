@@ -59,7 +59,7 @@ impl SerializedCommand for OperatorSetRole {
             check_not_last_owner(directory, before, AccountError::OnlyOwnerRole)?;
         }
         let after = User { role: self.role, ..before.clone() };
-        let groups = role_facts(directory, &after, context.now);
+        let groups = role_facts(context, &after, self.user);
         let mut facts = vec![Fact::User(UserFact::Changed(Box::new(after)))];
         facts.extend(groups);
         Ok((true, facts))

@@ -6,6 +6,7 @@ use super::actor::RealmActor;
 use super::address::ask_for_address;
 use super::drafts::forget_drafts;
 use super::groups::requester;
+use super::left_behind::bots_leave_with_groups;
 use super::serialized::{DecisionContext, Serialized, SerializedChange};
 use super::web_sessions::{EndedSessions, end_sessions};
 use crate::error::DomainError;
@@ -41,8 +42,9 @@ impl SerializedChange for UpdateRealm {
         }
         // Full members depend on the waiting period.
         let members = full_members_fact(directory, &after, context.now);
-        let facts =
-            std::iter::once(Fact::Realm(RealmFact::Changed(Box::new(after)))).chain(members).collect();
+        let mut facts = vec![Fact::Realm(RealmFact::Changed(Box::new(after)))];
+        facts.extend(members);
+        facts.extend(bots_leave_with_groups(context, &facts, self.by));
         Ok(facts)
     }
 }

@@ -5,6 +5,7 @@ mod config;
 mod create;
 mod failures;
 mod keys;
+mod leaving;
 mod retire;
 mod storage;
 mod update;

@@ -2,13 +2,14 @@
 //!
 //! A bot's stored role is never above the owner's: demoting a user demotes the user's bots in the same frame, and changing
 //! the owner of a bot caps its role by that of the new owner. Only the owner ever sees a valid key: changing the owner
-//! replaces the key. Who leaves a private channel, or is removed, takes their bots along. So a bot gives no user rights that
-//! the user does not have, unless another subscriber adds it to a channel without its owner.
+//! replaces the key. Who leaves a channel, or is removed, and cannot read it any more takes their bots along; so does who
+//! loses it by a change of the channel, of a group or of the own role. So a bot gives no user rights that the user does not
+//! have, unless another subscriber adds it to a channel without its owner.
 
 use crate::error::RuleError;
-use crate::permissions::channel::{History, history_of, is_granted_content};
+use crate::permissions::channel::{History, history_of, sees_content, sees_content_unsubscribed};
 use model::{Channel, ChannelId, Directory, Role, User, UserId};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// The role of a bot of `owner`, at most `role`. A greater role is a less powerful one.
@@ -46,11 +47,11 @@ pub fn with_new_owner(bot: &User, owner: &User) -> User {
     after
 }
 
-/// Private channels that a bot must leave when its owner changes: the bot can read more of them than the new owner.
+/// Channels that a bot must leave when its owner changes: the bot can read more of them than the new owner.
 pub fn channels_to_leave(dir: &Directory, bot: &User, owner: UserId) -> Vec<ChannelId> {
     let Some(owner) = dir.user(owner) else { return Vec::new() };
     let own = dir.subscriptions_of_user(bot.id).filter(|(_, own)| own.is_active);
-    let channels = own.filter_map(|(channel, _)| dir.channel(channel)).filter(|channel| channel.invite_only);
+    let channels = own.filter_map(|(channel, _)| dir.channel(channel));
     let reads_more = |channel: &&Arc<model::Channel>| {
         !covers(history_of(dir, owner, channel), history_of(dir, bot, channel))
     };
@@ -60,13 +61,46 @@ pub fn channels_to_leave(dir: &Directory, bot: &User, owner: UserId) -> Vec<Chan
 /// The bots that leave a channel together with users who cannot read it any more: their key would go on showing its messages.
 /// Includes bots that are not subscribed.
 pub fn bots_leaving_with(dir: &Directory, channel: &Channel, users: &[UserId]) -> Vec<UserId> {
-    if !channel.invite_only {
-        return Vec::new();
-    }
-    let reads_on = |user: &UserId| dir.user(*user).is_some_and(|user| is_granted_content(dir, user, channel));
+    let reads_on =
+        |user: &UserId| dir.user(*user).is_some_and(|user| sees_content_unsubscribed(dir, user, channel));
     let leaving: HashSet<UserId> = users.iter().copied().filter(|user| !reads_on(user)).collect();
     let is_of_them = |bot: &&Arc<User>| bot.owner().is_some_and(|owner| leaving.contains(&owner));
     dir.bots().filter(is_of_them).map(|bot| bot.id).collect()
+}
+
+/// The subscribed bots that leave channels with a change, by channel: their owners, of those that `is_concerned` selects,
+/// can read a channel before the change and not after it. A bot in a channel that its owner could not read stays: another
+/// subscriber added it. Includes deactivated bots, which may be reactivated.
+pub fn bots_left_behind(
+    before: &Directory,
+    after: &Directory,
+    is_concerned: impl Fn(UserId) -> bool,
+) -> BTreeMap<ChannelId, Vec<UserId>> {
+    let mut leaving: BTreeMap<ChannelId, Vec<UserId>> = BTreeMap::new();
+    for bot in before.bots().filter(|bot| bot.owner().is_some_and(&is_concerned)) {
+        for (channel, _) in before.subscriptions_of_user(bot.id).filter(|(_, own)| own.is_active) {
+            if owner_loses(before, after, bot, channel) {
+                leaving.entry(channel).or_default().push(bot.id);
+            }
+        }
+    }
+    leaving
+}
+
+/// The bots of [`bots_left_behind`] of one channel, of all owners.
+pub fn bots_left_in(before: &Directory, after: &Directory, channel: ChannelId) -> Vec<UserId> {
+    let subscribed = before.bots().filter(|bot| before.is_subscribed(channel, bot.id));
+    subscribed.filter(|bot| owner_loses(before, after, bot, channel)).map(|bot| bot.id).collect()
+}
+
+/// Whether the owner of a bot can read a channel before a change and not after it.
+fn owner_loses(before: &Directory, after: &Directory, bot: &User, channel: ChannelId) -> bool {
+    let Some(owner) = bot.owner() else { return false };
+    let reads = |dir: &Directory| {
+        let found = dir.user(owner).zip(dir.channel(channel));
+        found.is_some_and(|(owner, channel)| sees_content(dir, owner, channel))
+    };
+    reads(before) && !reads(after)
 }
 
 /// Whether one history of a channel includes all of another.
@@ -174,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn changing_the_owner_leaves_private_channels() {
+    fn changing_the_owner_leaves_channels_that_the_new_one_cannot_read() {
         let mut dir = fixture::directory();
         for (id, is_private, is_shared) in
             [(1, false, true), (2, true, true), (3, true, true), (4, true, false), (5, true, false)]
@@ -189,6 +223,67 @@ mod tests {
         fixture::subscribe(&mut dir, 5, ADMINISTRATOR, 5);
         let left = channels_to_leave(&dir, &user(&dir, BOT), ADMINISTRATOR);
         assert_eq!(left, [ChannelId(2), ChannelId(4)]);
+        // Guests read public channels only if they are subscribed.
+        let left = channels_to_leave(&dir, &user(&dir, BOT), GUEST);
+        assert_eq!(left, [1, 2, 3, 4, 5].map(ChannelId));
+        fixture::subscribe(&mut dir, 1, GUEST, 20);
+        assert!(!channels_to_leave(&dir, &user(&dir, BOT), GUEST).contains(&ChannelId(1)));
+    }
+
+    #[test]
+    fn bots_leave_with_owners_who_cannot_read_on() {
+        let with = |role: Role, change: &dyn Fn(&mut Channel)| {
+            let mut dir = fixture::directory();
+            dir.put_user(User { role, ..fixture::member() });
+            let mut channel = fixture::channel(1, "a");
+            change(&mut channel);
+            bots_leaving_with(&dir, &channel, &[MEMBER, OTHER_MEMBER])
+        };
+        assert_eq!(with(Role::Member, &|_| {}), []);
+        assert_eq!(with(Role::Guest, &|_| {}), [BOT]);
+        assert_eq!(with(Role::Guest, &|channel| channel.is_web_public = true), []);
+        assert_eq!(with(Role::Member, &|channel| channel.invite_only = true), [BOT]);
+        let granted = |channel: &mut Channel| {
+            channel.invite_only = true;
+            channel.permissions.subscribe = fixture::group("role:members");
+        };
+        assert_eq!(with(Role::Member, &granted), []);
+        assert_eq!(with(Role::Guest, &granted), [BOT]);
+    }
+
+    #[test]
+    fn bots_leave_where_a_change_takes_access_from_their_owner() {
+        let mut before = fixture::directory();
+        let mut secret = fixture::channel(2, "secret");
+        secret.invite_only = true;
+        for channel in [fixture::channel(1, "open"), secret, fixture::channel(3, "left")] {
+            before.put_channel(channel);
+        }
+        // Another subscriber has added it to the second one, and it has left the third one.
+        for channel in [1, 2, 3] {
+            fixture::subscribe(&mut before, channel, BOT, 0);
+        }
+        fixture::unsubscribe(&mut before, 3, BOT, 9);
+        let all_private = |dir: &Directory| {
+            let mut after = dir.clone();
+            for channel in dir.channels() {
+                after.put_channel(Channel { invite_only: true, ..Channel::clone(channel) });
+            }
+            after
+        };
+        let after = all_private(&before);
+        assert_eq!(bots_left_behind(&before, &before, |_| true), BTreeMap::new());
+        assert_eq!(bots_left_behind(&before, &after, |_| true), BTreeMap::from([(ChannelId(1), vec![BOT])]));
+        assert_eq!(bots_left_behind(&before, &after, |owner| owner != MEMBER), BTreeMap::new());
+        let left = |before: &Directory, after: &Directory| {
+            [1, 2, 3].map(|channel| bots_left_in(before, after, ChannelId(channel)))
+        };
+        assert_eq!(left(&before, &after), [vec![BOT], Vec::new(), Vec::new()]);
+        let mut demoted = before.clone();
+        demoted.put_user(User { role: Role::Guest, ..fixture::member() });
+        assert_eq!(left(&before, &demoted), [vec![BOT], Vec::new(), Vec::new()]);
+        fixture::subscribe(&mut before, 1, MEMBER, 0);
+        assert_eq!(left(&before, &all_private(&before)), [const { Vec::new() }; 3]);
     }
 
     #[test]

@@ -192,10 +192,19 @@ pub fn check_may_list_subscribers(dir: &Directory, user: &User, channel: &Channe
 /// Whether a user may read content of a channel, now or later. Administrators have no access to private channels by
 /// their role alone.
 pub fn sees_content(dir: &Directory, user: &User, channel: &Channel) -> bool {
-    channel.is_web_public
-        || (!channel.invite_only && !user.is_guest())
+    is_open_to(user, channel)
         || dir.is_subscribed(channel.id, user.id)
         || is_granted_content(dir, user, channel)
+}
+
+/// Whether a user may read content of a channel without being subscribed to it.
+pub(crate) fn sees_content_unsubscribed(dir: &Directory, user: &User, channel: &Channel) -> bool {
+    is_open_to(user, channel) || is_granted_content(dir, user, channel)
+}
+
+/// Web-public channels are open to everyone, public ones to all but guests.
+fn is_open_to(user: &User, channel: &Channel) -> bool {
+    channel.is_web_public || (!channel.invite_only && !user.is_guest())
 }
 
 /// The messages of a channel that a user may read; none without content access.
