@@ -1,7 +1,8 @@
 //! What each kind of export contains.
 
 use actors::RealmHandle;
-use model::{Channel, Directory, Message, MessageId, Place, User, UserId};
+use model::{Channel, ChannelId, Directory, Message, MessageId, Place, User, UserId};
+use rules::permissions::channel::{History, history_of, sees_content};
 use rules::settings::{EXPORT_CONSENT, user_bool};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,11 +82,36 @@ impl Scope {
             _ if !channel.invite_only => true,
             ExportKind::Full => true,
             ExportKind::Public => false,
-            ExportKind::Consent => {
-                let all = directory.subscriptions_of(channel.id);
-                self.consenting.iter().any(|user| all.contains_key(user))
-            }
+            ExportKind::Consent => self.members_of(directory, channel).next().is_some(),
         }
+    }
+
+    /// Those who consent and are or were subscribed to a channel. A bot counts only while its owner can read the channel.
+    fn members_of<'d>(
+        &self,
+        directory: &'d Directory,
+        channel: &Channel,
+    ) -> impl Iterator<Item = &'d Arc<User>> {
+        let all = directory.subscriptions_of(channel.id);
+        let found = self.consenting.iter().filter(move |user| all.contains_key(*user));
+        found.filter_map(move |user| directory.user(*user)).filter(move |user| {
+            let may_read =
+                |owner| directory.user(owner).is_some_and(|owner| sees_content(directory, owner, channel));
+            user.owner().is_none_or(may_read)
+        })
+    }
+
+    /// Whether all messages of an exported channel are exported: of a private one with consent if one of those who consent
+    /// may read all of them now.
+    fn has_all_of(&self, directory: &Directory, channel: &Channel) -> bool {
+        let reads_all =
+            |user: &User| user.is_active && history_of(directory, user, channel) == Some(History::Whole);
+        !channel.invite_only
+            || self.members_of(directory, channel).any(|user| {
+                let owner = user.owner();
+                let owner_reads = |owner| directory.user(owner).is_some_and(|owner| reads_all(owner));
+                reads_all(user) && owner.is_none_or(owner_reads)
+            })
     }
 
     /// Whether a direct conversation of these people is exported.
@@ -100,37 +126,41 @@ impl Scope {
         }
         // As it is now: a channel may have become private since the beginning.
         let directory = realm.directory();
-        let own = self.own_messages(realm, &directory, &messages);
+        let in_channels = self.in_channels(realm, &directory, &messages);
         let is_exported = |message: &Arc<Message>| match &message.place {
             Place::Direct => {
                 directory.direct(message.recipient).is_some_and(|direct| self.has_people(&direct.users))
             }
-            Place::Channel { channel, .. } => directory.channel(*channel).is_some_and(|channel| {
-                let is_whole = !channel.invite_only || channel.history_public_to_subscribers;
-                self.has_channel(&directory, channel) && (is_whole || own.contains(&message.id))
-            }),
+            Place::Channel { .. } => in_channels.contains(&message.id),
         };
         messages.into_iter().filter(is_exported).collect()
     }
 
-    /// Messages of channels with protected history that those who consent have received.
-    fn own_messages(
+    /// Those of some messages that are in channels and exported: of private channels that those who consent may not read as a
+    /// whole only what they have received.
+    fn in_channels(
         &self,
         realm: &RealmHandle,
         directory: &Directory,
         messages: &[Arc<Message>],
     ) -> BTreeSet<MessageId> {
-        let mut protected: BTreeMap<_, Vec<MessageId>> = BTreeMap::new();
+        let mut by_channel: BTreeMap<ChannelId, Vec<MessageId>> = BTreeMap::new();
         for message in messages {
-            let channel = message.place.channel().and_then(|id| directory.channel(id));
-            let is_protected =
-                |channel: &&Arc<Channel>| channel.invite_only && !channel.history_public_to_subscribers;
-            if let Some(channel) = channel.filter(is_protected) {
-                protected.entry(channel.id).or_default().push(message.id);
+            if let Some(channel) = message.place.channel() {
+                by_channel.entry(channel).or_default().push(message.id);
             }
         }
-        let own =
-            protected.iter().flat_map(|(channel, ids)| realm.export_own(*channel, ids, &self.consenting));
-        own.collect()
+        let mut found = BTreeSet::new();
+        for (id, messages) in by_channel {
+            let channel = directory.channel(id).filter(|channel| self.has_channel(directory, channel));
+            let Some(channel) = channel else { continue };
+            if self.has_all_of(directory, channel) {
+                found.extend(messages);
+            } else {
+                let members = self.members_of(directory, channel).map(|user| user.id).collect();
+                found.extend(realm.export_own(id, &messages, &members));
+            }
+        }
+        found
     }
 }

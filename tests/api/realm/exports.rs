@@ -113,6 +113,40 @@ async fn consent_decides_about_private_messages() {
 }
 
 #[tokio::test]
+async fn consent_covers_only_what_those_who_give_it_can_read() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet] = t.users(["desdemona", "iago", "hamlet"]);
+    for person in [&desdemona, &hamlet] {
+        person.patch("/settings", &[("allow_private_data_export", &true)]).ok().await;
+    }
+    let (bot, _) = crate::api::bots::make(&hamlet, "rec", &[]).await;
+    let current = iago.create_channel("current").shared_history().await;
+    let former = iago.create_channel("former").shared_history().await;
+    let of_bot = iago.create_channel("of the bot").shared_history().with(&bot).await;
+    for channel in [&current, &former] {
+        iago.send(channel, "plans", &format!("before, in {}", channel.name)).await;
+        iago.subscribe_others(channel, &[&hamlet]).await;
+        iago.send(channel, "plans", &format!("meanwhile, in {}", channel.name)).await;
+    }
+    hamlet.unsubscribe(&former).await;
+    for channel in [&current, &former, &of_bot] {
+        iago.send(channel, "plans", &format!("after, in {}", channel.name)).await;
+    }
+    iago.post("/export/realm", &[("export_type", &2)]).ok().await;
+    let exports = all_finished(&iago).await;
+    let url = exports[0]["export_url"].as_str().expect("a URL");
+    let (_, _, bytes) = t.anonymous().fetch(url.strip_prefix(&*t.url).expect("below the organization")).await;
+    let messages: Value =
+        serde_json::from_str(&file(&bytes, "messages-000001.json").expect("messages")).expect("JSON");
+    let messages = messages["zerver_message"].as_array().expect("messages").iter();
+    let contents = messages.filter_map(|message| message["content"].as_str());
+    let contents: Vec<&str> = contents.filter(|content| content.contains(", in ")).collect();
+    let expected =
+        ["before, in current", "meanwhile, in current", "meanwhile, in former", "after, in current"];
+    assert_eq!(contents, expected);
+}
+
+#[tokio::test]
 async fn exports_are_limited() {
     let t = TestServer::start().await;
     let iago = t.user("iago");
