@@ -12,8 +12,8 @@ use actors::{RealmHandle, commands};
 use model::job::PushTask;
 use model::push::{PushDevice, PushStatus, PushTokenKind};
 use model::{Directory, Message, MessageId, Timestamp, User, UserId};
-use rules::avatar::{AvatarSize, whole_avatar_url};
-use rules::permissions::users::api_email;
+use rules::avatar::{AvatarSize, unknown_avatar_url, whole_avatar_url};
+use rules::permissions::users::{UNKNOWN_NAME, api_email, sees_user};
 use rules::plain_text::{cut, notification_text};
 use rules::settings::realm_bool;
 use rules::topics::shown_topic;
@@ -282,7 +282,19 @@ fn message_notification(
 ) -> Option<MessageNotification> {
     let sender = directory.user(message.sender)?;
     let (content, is_truncated) = cut(&notification_text(&message.rendered), TEXT_CHARS_MAX);
-    let avatar = whole_avatar_url(directory, sender, AvatarSize::Small);
+    // As in the answers to the user's requests.
+    let (sender_name, sender_email, avatar) = match sees_user(directory, user, sender) {
+        true => (
+            sender.full_name.clone(),
+            api_email(directory, sender).into_owned(),
+            whole_avatar_url(directory, sender, AvatarSize::Small),
+        ),
+        false => (
+            UNKNOWN_NAME.to_owned(),
+            directory.made_up_email(sender.id),
+            unknown_avatar_url(directory.realm().id, AvatarSize::Small),
+        ),
+    };
     let conversation = match &message.place {
         model::Place::Channel { channel, topic } => Conversation::Channel {
             id: channel.0,
@@ -304,8 +316,8 @@ fn message_notification(
         content,
         is_truncated,
         sender: sender.id.0,
-        sender_name: sender.full_name.clone(),
-        sender_email: api_email(directory, sender).into_owned(),
+        sender_name,
+        sender_email,
         sender_avatar_url: if avatar.starts_with('/') { format!("{url}{avatar}") } else { avatar },
         sent: message.sent,
         conversation,
@@ -316,6 +328,24 @@ fn message_notification(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::wire::fixture;
+
+    #[test]
+    fn notifications_do_not_name_hidden_senders() {
+        let mut directory = fixture::directory();
+        fixture::restrict_guests(&mut directory);
+        let message = fixture::in_topic(7, "t");
+        let of = |reader| {
+            let reader = directory.user(reader).unwrap();
+            let found = message_notification(&directory, "https://x", reader, &message).unwrap();
+            [found.sender_name, found.sender_email, found.sender_avatar_url]
+        };
+        let unknown = "https://x/user_avatars/1/default/unknown.png";
+        assert_eq!(of(fixture::GUEST), ["Unknown user", "user1@zulip.test", unknown]);
+        let [name, email, avatar] = of(fixture::CORDELIA);
+        assert_eq!((name.as_str(), email.as_str()), ("Iago", "iago@zulip.com"));
+        assert_ne!(avatar, unknown);
+    }
 
     #[test]
     fn a_busy_service_sets_the_delay() {

@@ -2,9 +2,11 @@
 
 use crate::support::server::TestServerBuilder;
 use crate::support::smtp::{SmtpBehavior, SmtpServer};
-use crate::support::{TestServer, TestUser, poll_for};
+use crate::support::{TestServer, TestUser, poll_for, wait_until};
+use actors::ManualClock;
 use model::job::TaskKind;
 use reqwest::Method;
+use serde_json::json;
 
 /// Asks for another address, which is confirmed by mail.
 pub async fn ask(person: &TestUser, address: &str) {
@@ -112,4 +114,22 @@ async fn mail_server_hanging_or_down_blocks_nothing() {
     to.sort_unstable();
     to.dedup();
     assert_eq!(to.len(), 20);
+}
+
+#[tokio::test]
+async fn mail_does_not_name_hidden_senders() {
+    let (clock, smtp) = (ManualClock::new(model::Timestamp(1_760_000_000_000)), SmtpServer::start().await);
+    let t = TestServer::builder().clock(&clock).mail(smtp.port()).start().await;
+    let [desdemona, iago, polonius] = t.users(["desdemona", "iago", "polonius"]);
+    let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
+    desdemona.patch("/realm", &[("can_access_all_users_group", &json!({"new": members}))]).ok().await;
+    let verona = desdemona.create_channel("Verona").with(&polonius).await;
+    let mention = format!("@**{}** hello", polonius.full_name);
+    iago.send(&verona, "lunch", &mention).await;
+    wait_until("the e-mail is pending", || t.realm().directory().pending_mails().count() > 0).await;
+    clock.advance_secs(121);
+    let mail = smtp.wait_for(1).await.remove(0);
+    assert_eq!(mail.to, polonius.email);
+    let text = mail.text();
+    assert!(text.contains("Unknown user") && !text.contains(&iago.full_name), "{text}");
 }

@@ -154,7 +154,7 @@ fn remind(
     let is_readable = queries::locate(&realm.view.read(), Some(user), reminder.message).is_some();
     let target = if is_readable { realm.message(reminder.message)? } else { None };
     let text = match target {
-        Some(target) => reminder_text(directory, &target, &reminder.note, &message.url),
+        Some(target) => reminder_text(directory, user, &target, &reminder.note, &message.url),
         None => lost_reminder_text(&reminder.note),
     };
     let context = RealmMarkdown::of_message(realm, directory, user).with_url(&message.url);

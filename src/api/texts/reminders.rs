@@ -62,7 +62,7 @@ pub async fn create(
     let Caller { realm, user } = &caller;
     let mut message = ScheduledMessage {
         to: ScheduledTo::People(vec![user.id]),
-        content: reminder_text(&realm.directory(), &target, &note, &url),
+        content: reminder_text(&realm.directory(), user, &target, &note, &url),
         rendered: String::new(),
         due,
         client,

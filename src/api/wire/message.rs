@@ -6,7 +6,6 @@ use self::body_cache::push_cached;
 use self::sender_cache::push_cached_sender;
 use super::json::{push_field, push_name, push_text, push_text_field, push_value};
 use super::list::push_list;
-use super::user::UNKNOWN_NAME;
 use actors::queries::PAGE_HISTORY_BYTES_MAX;
 use actors::search::Highlighter;
 use model::history::CARRIED_EDITS_MAX;
@@ -16,7 +15,7 @@ use model::{
 };
 use rules::avatar::{AvatarSize, avatar_url, public_avatar_url, unknown_avatar_url};
 use rules::history::{HistoryPolicy, visible_edits};
-use rules::permissions::users::{api_email, is_restricted, sees_user};
+use rules::permissions::users::{UNKNOWN_NAME, api_email, is_restricted, sees_user};
 use rules::topics::shown_topic;
 use serde::Serialize;
 use std::borrow::Cow;

@@ -3,7 +3,7 @@
 use super::profile::{ProfileData, value};
 use model::{Directory, Timestamp, User, UserId};
 use rules::avatar::{AvatarSize, avatar_url, public_avatar_url, unknown_avatar_url};
-use rules::permissions::users::{api_email, shown_delivery_email};
+use rules::permissions::users::{UNKNOWN_NAME, api_email, shown_delivery_email};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 
@@ -155,9 +155,6 @@ pub fn unknown_user<'a>(directory: &Directory, user: &User, form: UserForm) -> U
         profile_data: form.profile_data.then(ProfileData::default),
     }
 }
-
-/// The name of hidden users (docs/api/permissions.md#visibility-of-users).
-pub const UNKNOWN_NAME: &str = "Unknown user";
 
 #[cfg(test)]
 mod tests {

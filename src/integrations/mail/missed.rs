@@ -9,6 +9,7 @@ use actors::notifications::{Mention, mention_of};
 use model::{Message, MessageId, Place, RecipientId, SettingValue, User, UserId};
 use rules::markdown::{ChannelRef, message_url};
 use rules::notifications::Trigger;
+use rules::permissions::users::shown_name;
 use rules::plain_text::{TextMark, linked_text};
 use rules::settings::{realm_bool, user_bool, user_setting, user_value};
 use rules::topics::shown_topic;
@@ -32,7 +33,7 @@ impl MailContext<'_> {
         let shows_content = may_show && user_bool(reader, "message_content_in_email_notifications");
         let email = if shows_content {
             let email = Email::new(self.subject(reader, conversation));
-            missed.iter().fold(email, |email, (message, _)| email.paragraph_of(self.excerpt(message)))
+            missed.iter().fold(email, |email, (message, _)| email.paragraph_of(self.excerpt(reader, message)))
         } else {
             let hidden = match may_show {
                 true => {
@@ -59,7 +60,7 @@ impl MailContext<'_> {
         let email = email
             .link(
                 format!("View or reply in {}", self.name()),
-                self.message_url(first, conversation.1, shows_content),
+                self.message_url(reader, (first, conversation.1), shows_content),
             )
             .paragraph_of(vec![
                 Run::plain(format!("You receive this email because {reason}. ")),
@@ -79,7 +80,8 @@ impl MailContext<'_> {
             Place::Direct => {
                 let people = self.directory.direct(recipient).map(|direct| direct.users.as_slice());
                 let others = people.unwrap_or_default().iter().filter(|user| **user != reader.id);
-                let names: Vec<&str> = others.map(|user| self.name_of(*user)).collect();
+                let names: Vec<&str> =
+                    others.map(|user| shown_name(&self.directory, reader, *user)).collect();
                 match names.as_slice() {
                     [name] => format!("DMs with {name}"),
                     [one, two] => format!("Group DMs with {one} and {two}"),
@@ -105,14 +107,10 @@ impl MailContext<'_> {
         subject.to_owned()
     }
 
-    fn name_of(&self, user: UserId) -> &str {
-        self.directory.user(user).map_or("Unknown user", |user| &user.full_name)
-    }
-
     /// A message with its sender. What begins with `/me` is about the sender.
-    fn excerpt(&self, message: &Message) -> Vec<Run> {
+    fn excerpt(&self, reader: &User, message: &Message) -> Vec<Run> {
         let found = linked_text(&message.rendered).cut(TEXT_CHARS_MAX);
-        let sender = self.name_of(message.sender);
+        let sender = shown_name(&self.directory, reader, message.sender);
         let is_me = message.traits.is_me && found.text.starts_with(ME);
         let mut at = if is_me { ME.len() } else { 0 };
         let mut runs = vec![Run::plain(if is_me { format!("{sender} ") } else { format!("{sender}:\n") })];
@@ -158,7 +156,12 @@ impl MailContext<'_> {
     }
 
     /// The link to a message. Names are in it only if the e-mail may have them.
-    fn message_url(&self, message: &Message, recipient: RecipientId, shows_names: bool) -> String {
+    fn message_url(
+        &self,
+        reader: &User,
+        (message, recipient): (&Message, RecipientId),
+        shows_names: bool,
+    ) -> String {
         match &message.place {
             Place::Channel { channel, topic } => {
                 match self.directory.channel(*channel).filter(|_| shows_names) {
@@ -173,7 +176,7 @@ impl MailContext<'_> {
                 let people = self.directory.direct(recipient).map(|direct| direct.users.as_slice());
                 let people = people.unwrap_or_default();
                 let ids: Vec<String> = people.iter().map(UserId::to_string).collect();
-                let name = self.name_of(message.sender);
+                let name = shown_name(&self.directory, reader, message.sender);
                 // With one other person, clients show the name; it has no meaning.
                 let name = match people.len() {
                     2 if name.is_ascii() && shows_names => {

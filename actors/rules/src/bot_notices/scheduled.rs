@@ -3,9 +3,10 @@
 use super::{message_link, silent_mention};
 use crate::content::{CONTENT_LENGTH_MAX, TRUNCATED_MARKER};
 use crate::markdown::{ChannelRef, message_url};
+use crate::permissions::users::{UNKNOWN_NAME, sees_user};
 use crate::text::cut;
 use jiff::Timestamp as Instant;
-use model::{Directory, Message, Place, Timestamp};
+use model::{Directory, Message, Place, Timestamp, User};
 
 /// To the user whose scheduled message was not sent.
 pub fn not_sent_text(due: Timestamp, why: &str) -> String {
@@ -22,8 +23,14 @@ pub fn lost_reminder_text(note: &str) -> String {
     begin("You requested a reminder for a message that you can no longer read", note)
 }
 
-/// A reminder of a message, with the message as a quote. `url` is the organization's.
-pub fn reminder_text(directory: &Directory, message: &Message, note: &str, url: &str) -> String {
+/// A reminder of a message for a reader, with the message as a quote. `url` is the organization's.
+pub fn reminder_text(
+    directory: &Directory,
+    reader: &User,
+    message: &Message,
+    note: &str,
+    url: &str,
+) -> String {
     let channel = message.place.channel().and_then(|channel| directory.channel(channel));
     let (first, path) = match (&message.place, channel) {
         (Place::Channel { topic, .. }, Some(channel)) => {
@@ -37,7 +44,8 @@ pub fn reminder_text(directory: &Directory, message: &Message, note: &str, url: 
             (first, direct_path(directory, message))
         }
     };
-    let sender = directory.user(message.sender).map(|user| silent_mention(user)).unwrap_or_default();
+    let sender = directory.user(message.sender).filter(|sender| sees_user(directory, reader, sender));
+    let sender = sender.map_or_else(|| UNKNOWN_NAME.to_owned(), |sender| silent_mention(sender));
     let content = message.content.as_str();
     let start = format!("{}\n\n{sender} ", begin(&first, note));
     let link = format!("({url}{path})");
@@ -76,8 +84,8 @@ fn unused_fence(content: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture::{self, MEMBER};
-    use model::{ChannelId, MessageId, RecipientId};
+    use crate::fixture::{self, GUEST, MEMBER, OTHER_MEMBER};
+    use model::{ChannelId, MessageId, RecipientId, SettingValue, UserId};
 
     fn message(content: &str) -> Message {
         let place = Place::Channel { channel: ChannelId(1), topic: "tea".into() };
@@ -86,9 +94,29 @@ mod tests {
     }
 
     fn text(content: &str, note: &str) -> String {
+        text_for(OTHER_MEMBER, content, note)
+    }
+
+    /// In an organization whose guests see only people with whom they share a conversation.
+    fn text_for(reader: UserId, content: &str, note: &str) -> String {
         let mut dir = fixture::directory();
         dir.put_channel(fixture::channel(1, "Verona"));
-        reminder_text(&dir, &message(content), note, "http://x")
+        let members = SettingValue::Group(fixture::group("role:members"));
+        fixture::set_realm(&mut dir, "can_access_all_users_group", members);
+        reminder_text(&dir, dir.user(reader).unwrap(), &message(content), note, "http://x")
+    }
+
+    #[test]
+    fn reminders_do_not_name_hidden_users() {
+        let link = "(http://x/#narrow/channel/1-Verona/topic/tea/near/7)";
+        assert_eq!(
+            text_for(GUEST, "hi", ""),
+            format!(
+                "You requested a reminder for #**Verona>tea@7**.\n\nUnknown user [said]{link}:\n\
+                 ```quote\nhi\n```"
+            )
+        );
+        assert!(text_for(GUEST, "/todo", "").contains("\n\nUnknown user [sent]"));
     }
 
     #[test]

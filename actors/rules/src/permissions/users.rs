@@ -49,6 +49,15 @@ pub fn user_scope(dir: &Directory, viewer: &User) -> UserScope {
     UserScope::Only(ids)
 }
 
+/// The name of hidden users (docs/api/permissions.md#visibility-of-users).
+pub const UNKNOWN_NAME: &str = "Unknown user";
+
+/// A user's name as a reader sees it: that of hidden and missing users is [`UNKNOWN_NAME`].
+pub fn shown_name<'d>(dir: &'d Directory, reader: &User, user: UserId) -> &'d str {
+    let seen = dir.user(user).filter(|user| sees_user(dir, reader, user));
+    seen.map_or(UNKNOWN_NAME, |user| &user.full_name)
+}
+
 /// Whether a viewer may see a user. Expensive for restricted guests only.
 pub fn sees_user(dir: &Directory, viewer: &User, user: &User) -> bool {
     if viewer.id == user.id || user.is_bot() || !is_restricted(dir, viewer) {

@@ -1,8 +1,8 @@
 //! `reaction`: a reaction was added to a message or removed from it.
 
 use super::writer::EventWriter;
-use crate::api::wire::user::UNKNOWN_NAME;
 use model::{MessageId, Reaction, User, UserId};
+use rules::permissions::users::UNKNOWN_NAME;
 use serde::Serialize;
 use std::borrow::Cow;
 

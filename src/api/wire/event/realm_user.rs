@@ -2,10 +2,10 @@
 
 use super::writer::EventWriter;
 use crate::api::wire::profile::{ChangedValueJson, changed_value};
-use crate::api::wire::user::{UNKNOWN_NAME, UserForm, UserJson, unknown_user, user};
+use crate::api::wire::user::{UserForm, UserJson, unknown_user, user};
 use model::event::UserChange;
 use model::{User, UserId};
-use rules::permissions::users::api_email;
+use rules::permissions::users::{UNKNOWN_NAME, api_email};
 use serde::Serialize;
 use std::borrow::Cow;
 
