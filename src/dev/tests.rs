@@ -117,7 +117,7 @@ async fn sample_lists_have_every_kind() {
             FieldKind::Person => serde_json::from_str(text).unwrap(),
             _ => serde_json::Value::from(text.as_str()),
         };
-        rules::profile_fields::check_value(&directory, field, &value).unwrap();
+        rules::profile_fields::check_value(&directory, hamlet, field, &value).unwrap();
     }
     assert_eq!(directory.folders().count(), 1);
     assert_eq!(directory.lists().linkifiers.items.len(), 1);

@@ -2,7 +2,7 @@
 
 use crate::http::{ApiError, Caller, Fields};
 use model::{Directory, User, UserId};
-use rules::permissions::users::find_user_by_email;
+use rules::permissions::users::{find_user_by_email, sees_user};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ impl Principals {
     /// The users, each once, by id.
     ///
     /// # Errors
-    /// `unknown` for unknown ids; `No such user` for unknown addresses; `User is deactivated`.
+    /// `unknown` for ids of unknown and hidden users; `No such user` for their addresses; `User is deactivated`.
     pub fn resolve(
         &self,
         directory: &Directory,
@@ -46,18 +46,19 @@ impl Principals {
         unknown: impl Fn(u32) -> ApiError,
     ) -> Result<Vec<UserId>, ApiError> {
         let mut found = BTreeSet::new();
+        let sees = |user: &&Arc<User>| sees_user(directory, &caller.user, user);
         match self {
             Self::Caller => drop(found.insert(caller.user.id)),
             Self::Ids(ids) => {
                 for id in ids {
-                    let user = directory.user(UserId(*id)).ok_or_else(|| unknown(*id))?;
+                    let user = directory.user(UserId(*id)).filter(sees).ok_or_else(|| unknown(*id))?;
                     found.insert(usable(user, || unknown(*id))?);
                 }
             }
             Self::Addresses(addresses) => {
                 for address in addresses {
                     let no_such_user = crate::api::users::get::no_such_user;
-                    let user = find_user_by_email(directory, Some(&caller.user), address);
+                    let user = find_user_by_email(directory, Some(&caller.user), address).filter(sees);
                     found.insert(usable(user.ok_or_else(no_such_user)?, no_such_user)?);
                 }
             }

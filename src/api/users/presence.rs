@@ -165,12 +165,10 @@ pub async fn one_by_email(
 
 fn one(caller: &Caller, directory: &Directory, user: Option<&User>, asked: &str) -> HandlerResult {
     let refused = |text: &str| Err(ApiError::bad_request(text.to_owned()));
-    let Some(user) = user.filter(|user| user.is_active) else { return refused("No such user") };
+    let seen = user.filter(|user| user.is_active && sees_user(directory, &caller.user, user));
+    let Some(user) = seen else { return refused("No such user") };
     if user.is_bot() {
         return refused("Presence is not supported for bot users.");
-    }
-    if !sees_user(directory, &caller.user, user) {
-        return refused("Insufficient permission");
     }
     let is_shown = !realm_bool(directory.realm(), "presence_disabled");
     let Some(presence) = caller.realm.presence_of(user.id).filter(|_| is_shown) else {

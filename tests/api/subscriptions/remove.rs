@@ -130,6 +130,25 @@ async fn unsubscribe_others_permission() {
 }
 
 #[tokio::test]
+async fn hidden_users_are_unknown_principals() {
+    let t = TestServer::start().await;
+    let [desdemona, iago, hamlet, polonius] = t.users(["desdemona", "iago", "hamlet", "polonius"]);
+    let members = t.realm().directory().group_by_name("role:members").expect("a group").id.0;
+    desdemona.patch("/realm", &[("can_access_all_users_group", &json!({"new": members}))]).ok().await;
+    iago.delete(&format!("/users/{}", hamlet.id), &[]).ok().await;
+    let names = json!([desdemona.create_channel("Verona").with(&polonius).await.name]);
+    let made_up = |person: &TestUser| t.realm().directory().made_up_email(model::UserId(person.id));
+    let hidden = [json!([iago.id]), json!([hamlet.id]), json!([made_up(&iago)]), json!([made_up(&hamlet)])];
+    for principals in hidden.iter().chain([&json!([9999])]) {
+        let params: Params<'_> = &[("subscriptions", &names), ("principals", principals)];
+        polonius.delete("/users/me/subscriptions", params).bad("No such user").await;
+    }
+    let seen = json!([desdemona.id]);
+    let params: Params<'_> = &[("subscriptions", &names), ("principals", &seen)];
+    polonius.delete("/users/me/subscriptions", params).bad("Insufficient permission").await;
+}
+
+#[tokio::test]
 async fn unsubscribe_errors() {
     let t = TestServer::start().await;
     let [iago, ghost] = t.users(["iago", "ghost"]);

@@ -1,6 +1,6 @@
 use super::*;
-use crate::fixture::{self, BOT, MEMBER};
-use model::{Role, UserId};
+use crate::fixture::{self, BOT, FORMER, GUEST, MEMBER, OTHER_MEMBER};
+use model::{Role, SettingValue, UserId};
 use serde_json::json;
 
 fn request(name: &str, data: Value) -> FieldRequest {
@@ -110,8 +110,9 @@ fn values_are_validated_by_kind() {
         (of(FieldKind::Person), json!([999]), Err("Invalid user ID: 999")),
         (of(FieldKind::Person), json!([BOT.0]), Err(&BOT_REFUSED)),
     ];
+    let member = fixture::member();
     for (field, value, expected) in cases {
-        let found = check_value(&dir, &field, &value).map_err(|error| error.to_string());
+        let found = check_value(&dir, &member, &field, &value).map_err(|error| error.to_string());
         assert_eq!(found, expected.map(str::to_owned).map_err(str::to_owned), "{:?} {value}", field.kind);
     }
 }
@@ -122,7 +123,8 @@ fn values_name_a_limited_number_of_people() {
     for id in 1_000..1_101 {
         dir.put_user(fixture::user(UserId(id), &format!("person{id}"), Role::Member));
     }
-    let value = |ids: Vec<u32>| check_value(&dir, &field(1, "F", FieldKind::Person), &json!(ids));
+    let (member, people) = (fixture::member(), field(1, "F", FieldKind::Person));
+    let value = |ids: Vec<u32>| check_value(&dir, &member, &people, &json!(ids));
     // Each counts once; the order is that of the request.
     let mut ids: Vec<u32> = (1_000..1_100).rev().collect();
     let stored = json!(ids).to_string();
@@ -130,6 +132,23 @@ fn values_name_a_limited_number_of_people() {
     assert_eq!(value(ids), Ok(stored));
     let refused = value((1_000..1_101).collect()).unwrap_err().to_string();
     assert_eq!(refused, "User IDs is too long (limit: 100 users)");
+}
+
+#[test]
+fn hidden_people_are_like_missing_ones() {
+    let mut dir = fixture::directory();
+    let members = SettingValue::Group(fixture::group("role:members"));
+    fixture::set_realm(&mut dir, "can_access_all_users_group", members);
+    let people = field(1, "F", FieldKind::Person);
+    let value = |by: UserId, of: UserId| {
+        let found = check_value(&dir, dir.user(by).unwrap(), &people, &json!([of.0]));
+        found.map_err(|error| error.to_string())
+    };
+    for hidden in [MEMBER, FORMER, UserId(99)] {
+        assert_eq!(value(GUEST, hidden), Err(format!("Invalid user ID: {hidden}")));
+    }
+    assert_eq!(value(GUEST, GUEST), Ok(format!("[{GUEST}]")));
+    assert_eq!(value(OTHER_MEMBER, MEMBER), Ok(MEMBER_LIST.clone()));
 }
 
 static MEMBER_LIST: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| format!("[{}]", MEMBER.0));

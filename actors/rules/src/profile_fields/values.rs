@@ -2,6 +2,7 @@
 
 use super::{find_field, parse_data};
 use crate::error::{PersonalError, RuleError};
+use crate::permissions::users::sees_user;
 use model::{Directory, FieldKind, ProfileField, ProfileFieldId, ProfileValue, User, UserId};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -44,7 +45,7 @@ pub fn check_entries(
     for ProfileEntry { field, value, html } in entries {
         let field = find_field(&fields.list, field)?;
         check_may_fill_in(by, field)?;
-        let text = if value.is_null() { String::new() } else { check_value(dir, field, &value)? };
+        let text = if value.is_null() { String::new() } else { check_value(dir, by, field, &value)? };
         let html = html.filter(|_| field.kind.is_markdown());
         let value = (!text.is_empty()).then_some(ProfileValue { text, html });
         // The last entry of a field counts.
@@ -63,10 +64,15 @@ pub fn check_may_fill_in(user: &User, field: &ProfileField) -> Result<(), Person
     }
 }
 
-/// A value as sent → the text to store; empty removes the value. Errors name the field.
-pub fn check_value(dir: &Directory, field: &ProfileField, value: &Value) -> Result<String, RuleError> {
+/// A value as sent by a user → the text to store; empty removes the value. Errors name the field.
+pub fn check_value(
+    dir: &Directory,
+    by: &User,
+    field: &ProfileField,
+    value: &Value,
+) -> Result<String, RuleError> {
     if field.kind == FieldKind::Person {
-        return check_people(dir, value);
+        return check_people(dir, by, value);
     }
     let text = value.as_str().ok_or_else(|| invalid(field, "is not a string"))?;
     if !text.is_empty() {
@@ -124,8 +130,9 @@ fn check_choice(field: &ProfileField, text: &str) -> Result<(), RuleError> {
     }
 }
 
-/// The ids as JSON text, each once, in the order as sent. Errors name a list of users by `User IDs`, not by the field.
-fn check_people(dir: &Directory, value: &Value) -> Result<String, RuleError> {
+/// The ids as JSON text, each once, in the order as sent. Errors name a list of users by `User IDs`, not by the field. Hidden
+/// users are like missing ones.
+fn check_people(dir: &Directory, by: &User, value: &Value) -> Result<String, RuleError> {
     let invalid =
         |place: String, detail: &str| PersonalError::ValueInvalid { field: place, detail: detail.to_owned() };
     let place = "User IDs";
@@ -135,7 +142,7 @@ fn check_people(dir: &Directory, value: &Value) -> Result<String, RuleError> {
         let not_integer = || invalid(format!("{place}[{index}]"), "is not an integer");
         let id = person.as_i64().ok_or_else(not_integer)?;
         let user = u32::try_from(id).ok().and_then(|id| dir.user(UserId(id)));
-        match user {
+        match user.filter(|user| sees_user(dir, by, user)) {
             None => return Err(RuleError::InvalidMember { id }),
             Some(user) if !user.is_active => return Err(PersonalError::PersonDeactivated { id }.into()),
             Some(user) if user.is_bot() => return Err(PersonalError::PersonIsBot { id }.into()),
