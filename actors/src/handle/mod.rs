@@ -108,10 +108,10 @@ impl RealmHandle {
         self.shared.credentials.api_key(self.shared.id, user)
     }
 
-    /// What a password is compared with, for an address of this organization. It does not keep the server.
+    /// What a password is compared with, for the real address of an account. It does not keep the server.
     pub fn login_candidate(&self, address: &str) -> LoginCandidate {
         let directory = self.directory();
-        let user = directory.user_by_email(address).filter(|user| !user.is_bot()).cloned();
+        let user = directory.user_by_delivery_email(address).filter(|user| !user.is_bot()).cloned();
         LoginCandidate { user, is_realm_active: directory.realm().is_active }
     }
 

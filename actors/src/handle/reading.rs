@@ -35,6 +35,11 @@ impl RealmHandle {
         self.read(|view| view.directory.user_by_email(email).cloned())
     }
 
+    /// Whether an account has an address as its real one.
+    pub fn has_delivery_email(&self, email: &str) -> bool {
+        self.read(|view| view.directory.user_by_delivery_email(email).is_some())
+    }
+
     /// All registered event queues.
     pub fn queues(&self) -> Vec<Arc<QueueRecord>> {
         self.read(|view| view.queues.values().cloned().collect())

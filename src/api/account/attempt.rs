@@ -1,6 +1,7 @@
 //! Rate limits of password attempts.
 //!
-//! Failures count per account, by whatever name, and client address. All addresses together have a larger bound, which
+//! Failures count per account and client address. Only the real address logs in and counts for the account: if others did, too,
+//! they would reveal whose an address is. All addresses together have a larger bound, which
 //! does not apply to addresses that the account is used from: guessing is slow from any number of addresses, and does
 //! not lock the owner out.
 
@@ -20,8 +21,7 @@ enum Claim {
 }
 
 impl Claim {
-    /// The account of an e-mail address, real or artificial, in upper or lower case; of another organization, by its real
-    /// address, if this one has none.
+    /// The account of a real e-mail address, in upper or lower case; of another organization if this one has none.
     fn of(app: &App, realm: &RealmHandle, name: &str) -> Self {
         let name = name.trim().to_lowercase();
         if let Some(claim) = Self::in_realm(realm, &name) {
@@ -33,13 +33,7 @@ impl Claim {
 
     fn in_realm(realm: &RealmHandle, name: &str) -> Option<Self> {
         let directory = realm.directory();
-        let made_up = || {
-            let number = name.strip_prefix("user")?.split_once('@')?.0;
-            let user = directory.user(UserId(number.parse().ok()?))?;
-            directory.made_up_email(user.id).eq_ignore_ascii_case(name).then_some(user)
-        };
-        let user = directory.user_by_email(name).or_else(made_up)?;
-        Some(Self::Account(realm.id(), user.id))
+        Some(Self::Account(realm.id(), directory.user_by_delivery_email(name)?.id))
     }
 }
 

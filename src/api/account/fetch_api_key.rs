@@ -130,7 +130,7 @@ async fn password_login(
     // Counted only now: concurrent logins with the right password do not count against each other while they wait.
     let attempt = Attempt::login(app, realm, &username, address)?;
     // One password is hashed in every case. The thread does not keep the server, which may stop before it is done.
-    let is_here = realm.user_by_email(&username).is_some();
+    let is_here = realm.has_delivery_email(&username);
     let other = if is_here { None } else { app.server.other_realm_of(&username, realm.id()) };
     let candidate = other.as_ref().unwrap_or(realm).login_candidate(&username);
     let checked = permit.run(move |hasher| candidate.check(&password, hasher)).await?;

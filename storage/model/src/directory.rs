@@ -176,6 +176,12 @@ impl Directory {
         self.user(id).is_some_and(|user| user.is_active)
     }
 
+    /// A user by real e-mail address alone, ignoring case.
+    pub fn user_by_delivery_email(&self, email: &str) -> Option<&Arc<User>> {
+        let found = self.user_by_email(email);
+        found.filter(|user| user.delivery_email.to_lowercase() == email.to_lowercase())
+    }
+
     /// A user by real or artificial e-mail address, ignoring case.
     pub fn user_by_email(&self, email: &str) -> Option<&Arc<User>> {
         let id = self.users_by_email.get(&email.to_lowercase())?;
