@@ -159,14 +159,19 @@ pub async fn one_by_email(
     Params(()): Params<()>,
 ) -> HandlerResult {
     let directory = caller.realm.directory();
-    let user = find_user_by_email(&directory, Some(&caller.user), &email);
+    // An address must not tell that it has a hidden user.
+    let user = find_user_by_email(&directory, Some(&caller.user), &email)
+        .filter(|user| sees_user(&directory, &caller.user, user));
     one(&caller, &directory, user.map(|user| &**user), &email)
 }
 
 fn one(caller: &Caller, directory: &Directory, user: Option<&User>, asked: &str) -> HandlerResult {
     let refused = |text: &str| Err(ApiError::bad_request(text.to_owned()));
-    let seen = user.filter(|user| user.is_active && sees_user(directory, &caller.user, user));
-    let Some(user) = seen else { return refused("No such user") };
+    // Hidden users have the same answer whether they are active or not.
+    if user.is_some_and(|user| !sees_user(directory, &caller.user, user)) {
+        return refused("Insufficient permission");
+    }
+    let Some(user) = user.filter(|user| user.is_active) else { return refused("No such user") };
     if user.is_bot() {
         return refused("Presence is not supported for bot users.");
     }

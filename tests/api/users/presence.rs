@@ -182,11 +182,14 @@ async fn presence_for_restricted_guests() {
     assert_eq!(json!(keys(&report(&polonius, -1).await["presences"])), own);
     let listed = polonius.get("/realm/presence", &[]).ok().await;
     assert_eq!(keys(&listed["presences"]), [polonius.api_email.as_str()]);
-    // Active or not: a hidden user is like a missing one.
+    // The same whether the hidden user is active or not.
     let one = || polonius.get(&format!("/users/{}/presence", hamlet.id), &[]);
-    one().bad("No such user").await;
+    let by_address = || polonius.get(&format!("/users/{}/presence", hamlet.email), &[]);
+    one().bad("Insufficient permission").await;
+    by_address().bad("No such user").await;
     desdemona.delete(&format!("/users/{}", hamlet.id), &[]).ok().await;
-    one().bad("No such user").await;
+    one().bad("Insufficient permission").await;
+    by_address().bad("No such user").await;
 }
 
 #[tokio::test]
