@@ -236,6 +236,13 @@ pub fn conversation_now(view: &View, id: MessageId, then: ConversationId) -> Opt
     }
 }
 
+/// Whether a message exists and was delivered to a user; `then` as in [`conversation_now`].
+pub fn is_delivered_now(view: &View, user: UserId, then: ConversationId, id: MessageId) -> bool {
+    view.messages.all.contains(id.0)
+        && conversation_now(view, id, then)
+            .is_some_and(|conversation| view.is_delivered_at(user, conversation, id))
+}
+
 /// What holders can no longer read of messages that were moved to another channel, by the messages.
 ///
 /// In a replay also what they could read there, but cannot read now: they get no event of the move itself, so that only this
@@ -307,7 +314,7 @@ pub fn reads_channel(view: &View, user: &User, channel: ChannelId) -> bool {
     rules::permissions::message::can_read(&view.directory, user, conversation, || true)
 }
 
-/// Whether a user can read a message that is in `conversation`.
+/// Whether a user can read a message that is in `conversation` now.
 pub fn can_read(
     view: &View,
     directory: &Directory,
@@ -315,7 +322,7 @@ pub fn can_read(
     conversation: ConversationId,
     id: MessageId,
 ) -> bool {
-    let received = || !view.accessible_among(user.id, &RoaringBitmap::from_iter([id.0])).is_empty();
+    let received = || view.messages.all.contains(id.0) && view.has_at(user.id, conversation, id);
     rules::permissions::message::can_read(directory, user, conversation, received)
 }
 

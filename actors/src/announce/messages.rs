@@ -10,13 +10,13 @@ use model::event::{
 use model::fact::{DeletedFrom, MessageRanges, MessageUpdate, Movement};
 use model::{
     Audience, ChannelId, ConversationId, Directory, EventBody, Flag, FlagOp, Flags, Message, MessageFact,
-    MessageId, Place, Reaction, Submessage, User, UserId,
+    MessageId, Place, Reaction, Submessage, TopicKey, User, UserId,
 };
 use roaring::RoaringBitmap;
 use rules::permissions::channel::sees_channel;
 use std::sync::Arc;
 use storage::View;
-use storage::view::ids_of;
+use storage::view::{Location, ids_of};
 
 /// The events of a fact about messages.
 pub(super) fn announce(fact: &MessageFact, out: &mut Announcements<'_>) {
@@ -157,7 +157,7 @@ fn recipients(out: &Announcements<'_>, update: &MessageUpdate, origin: Conversat
         if let Some((target, messages)) = readable {
             let names_origin = may_name_origin(context, update, origin, user);
             let part = ReadablePart { target, messages, names_origin };
-            recipients.add(part, id, |target| flags_of(view, id, target));
+            recipients.add(part, id, |target| flags_of(view, id, target, sent_to));
         }
     }
     recipients
@@ -229,15 +229,16 @@ fn destination_subscribers<'m>(
     subscribers.filter(move |user| user.is_active && may_know(user)).map(|user| user.id)
 }
 
-/// A user's flags of a message now. A message that was not delivered counts as read.
-fn flags_of(view: &View, user: UserId, id: MessageId) -> Flags {
+/// A user's flags of a message now. A message that was not delivered counts as read. `then` is where the message was last, as far
+/// as known.
+fn flags_of(view: &View, user: UserId, id: MessageId, then: ConversationId) -> Flags {
     let mine = view.messages.users.get(&user);
     let has = |flag: Flag| mine.and_then(|m| m.set(flag)).is_some_and(|set| set.contains(id.0));
     let mut flags = Flags::NONE;
     for flag in Flag::ALL {
         flags = flags.with_if(flag, has(flag));
     }
-    if !view.delivered_among(user, &RoaringBitmap::from_iter([id.0])).contains(id.0) {
+    if !access::is_delivered_now(view, user, then, id) {
         return flags.with_if(Flag::Read, has(Flag::Read) || !has(Flag::Historical));
     }
     flags.with_if(Flag::ChannelWildcardMentioned, view.messages.channel_wildcard.contains(id.0))
@@ -379,35 +380,36 @@ fn unread_details(
         return Vec::new();
     }
     let wanted: RoaringBitmap = messages.iter().map(|id| id.0).collect();
-    let mut found = direct_details(view, user, &wanted);
-    for (channel, subscription) in view.directory.subscriptions_of_user(user) {
-        let Some(messages) = view.messages.channels.get(&channel) else { continue };
-        let here = &messages.ids & &wanted;
-        if here.is_empty() {
-            continue;
-        }
-        for (key, topic) in messages.topics.iter().filter(|(_, topic)| !topic.ids.is_disjoint(&here)) {
-            let policy = view.directory.topic_policy(user, channel, key);
-            let is_unmuted = !rules::visibility::is_muted(subscription.is_muted, policy);
-            let place = Some((channel, topic.name.clone(), is_unmuted));
-            found.extend((&topic.ids & &here).iter().map(|id| detail(view, user, id, place.clone(), &[])));
-        }
+    let mut found = Vec::new();
+    for (place, ids) in view.places_for(user, &wanted) {
+        let (channel, others) = match place {
+            Location::Topic(channel, key) => match topic_detail(view, user, channel, &key) {
+                Some(topic) => (Some(topic), Vec::new()),
+                None => continue,
+            },
+            Location::Direct(recipient) => {
+                let users = view.directory.direct(recipient).map(|direct| direct.users.as_slice());
+                let others = users.unwrap_or_default().iter().copied().filter(|other| *other != user);
+                (None, others.collect())
+            }
+        };
+        found.extend(ids.iter().map(|id| detail(view, user, id, channel.clone(), &others)));
     }
     found.sort_unstable_by_key(|detail| detail.id);
     found
 }
 
-fn direct_details(view: &View, user: UserId, wanted: &RoaringBitmap) -> Vec<UnreadDetail> {
-    let mut found = Vec::new();
-    for direct in view.directory.directs_of(user) {
-        let Some(ids) = view.messages.directs.get(&direct.recipient) else { continue };
-        let ids = ids & wanted;
-        if !ids.is_empty() {
-            let others: Vec<UserId> = direct.users.iter().copied().filter(|other| *other != user).collect();
-            found.extend(ids.iter().map(|id| detail(view, user, id, None, &others)));
-        }
-    }
-    found
+/// A topic's channel and name, and whether it is unmuted for a user.
+fn topic_detail(
+    view: &View,
+    user: UserId,
+    channel: ChannelId,
+    key: &TopicKey,
+) -> Option<(ChannelId, String, bool)> {
+    let topic = view.messages.topic(channel, key)?;
+    let subscription = view.directory.subscription(channel, user)?;
+    let policy = view.directory.topic_policy(user, channel, key);
+    Some((channel, topic.name.clone(), !rules::visibility::is_muted(subscription.is_muted, policy)))
 }
 
 fn detail(

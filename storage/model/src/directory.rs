@@ -403,8 +403,8 @@ impl Directory {
         self.directs.get(recipient)
     }
 
-    /// All direct conversations of a user.
-    pub fn directs_of(&self, user: UserId) -> impl Iterator<Item = &Arc<DirectConversation>> {
+    /// All direct conversations of a user, the one that began first before the others.
+    pub fn directs_of(&self, user: UserId) -> impl DoubleEndedIterator<Item = &Arc<DirectConversation>> {
         let ids = self.user_directs.get(&user).into_iter().flatten();
         ids.filter_map(|recipient| self.directs.get(recipient))
     }

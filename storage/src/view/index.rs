@@ -58,6 +58,14 @@ pub enum Location {
 }
 
 impl Location {
+    /// The place that a message names.
+    pub fn of(message: &Message) -> Self {
+        match &message.place {
+            Place::Channel { channel, topic } => Self::Topic(*channel, TopicKey::new(topic)),
+            Place::Direct => Self::Direct(message.recipient),
+        }
+    }
+
     /// The place without the topic.
     pub fn conversation(&self) -> ConversationId {
         match self {

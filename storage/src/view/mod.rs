@@ -38,6 +38,7 @@ mod move_index;
 mod moves;
 mod newest;
 pub mod packed;
+mod places;
 mod read_cache;
 mod reading;
 mod recent;

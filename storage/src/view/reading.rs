@@ -4,12 +4,13 @@ use super::View;
 use super::flags::SCAN_FACTOR;
 use model::attachment::USES_LISTED_MAX;
 use model::{
-    AttachmentId, AttachmentUse, ChannelId, ConversationId, ListedAttachment, Message, MessageId,
-    RecipientId, Subscription, UserId,
+    AttachmentId, AttachmentUse, ChannelId, ConversationId, DirectConversation, ListedAttachment, Message,
+    MessageId, RecipientId, Subscription, UserId,
 };
 use roaring::{MultiOps, RoaringBitmap};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 impl View {
     /// An uploaded file with the newest messages that name it; none if it is deleted.
@@ -27,7 +28,7 @@ impl View {
     }
 
     /// Whether a message in `conversation` was delivered to a user.
-    pub(super) fn is_delivered_at(&self, user: UserId, conversation: ConversationId, id: MessageId) -> bool {
+    pub fn is_delivered_at(&self, user: UserId, conversation: ConversationId, id: MessageId) -> bool {
         match conversation {
             ConversationId::Channel(channel) => self.is_delivered_in(user, channel, id),
             ConversationId::Direct(recipient) => self.is_in_conversation(user, recipient),
@@ -54,16 +55,16 @@ impl View {
         }
     }
 
-    /// The subset of `ids` that was delivered to a user.
+    /// The subset of `ids` that was delivered to a user. Most ids have bodies in memory, which say where they are; the others are
+    /// searched in the user's channels and conversations.
     pub fn delivered_among(&self, user: UserId, ids: &RoaringBitmap) -> RoaringBitmap {
-        let mut found = RoaringBitmap::new();
         // Each message is in one place. A page has those of few places, and a user may have thousands.
-        let mut left = ids.clone();
-        // Most pages have messages of one channel only: that of the first one.
-        let first = ids.min().and_then(|id| self.recent.get(MessageId(id)));
-        let first = first.and_then(|message| message.place.channel());
-        let first = first.and_then(|channel| Some((channel, self.directory.subscription(channel, user)?)));
-        for (channel, subscription) in first.into_iter().chain(self.directory.subscriptions_of_user(user)) {
+        let mut left = ids & &self.messages.all;
+        let mut found = self.delivered_at_known(user, &mut left);
+        if left.is_empty() {
+            return found;
+        }
+        for (channel, subscription) in self.directory.subscriptions_of_user(user) {
             if left.is_empty() {
                 break;
             }
@@ -85,15 +86,20 @@ impl View {
                 found |= arrived.delivered_to(user) & ids;
             }
         }
-        for messages in self.conversations_of(user) {
-            if left.is_empty() {
-                break;
-            }
-            if !messages.is_disjoint(&left) {
-                let here = messages & &left;
-                left -= &here;
-                found |= here;
-            }
+        self.take_directs(user, &mut left, |_, here| found |= here);
+        found
+    }
+
+    /// Takes those messages from `left` whose conversations are known by bodies in memory, and returns those of them that were
+    /// delivered to a user.
+    fn delivered_at_known(&self, user: UserId, left: &mut RoaringBitmap) -> RoaringBitmap {
+        let mut found = RoaringBitmap::new();
+        for (conversation, here) in self.take_known_conversations(left) {
+            found |= match conversation {
+                ConversationId::Channel(channel) => self.delivered_among_in_channel(user, channel, &here),
+                ConversationId::Direct(recipient) if self.is_in_conversation(user, recipient) => here,
+                ConversationId::Direct(_) => continue,
+            };
         }
         found
     }
@@ -213,11 +219,16 @@ impl View {
 
     /// All messages of a user's direct conversations.
     pub fn direct_messages_of(&self, user: UserId) -> RoaringBitmap {
-        self.conversations_of(user).union()
+        self.conversations_of(user).map(|(_, messages)| messages).union()
     }
 
-    fn conversations_of(&self, user: UserId) -> impl Iterator<Item = &RoaringBitmap> {
-        self.directory.directs_of(user).filter_map(|direct| self.messages.directs.get(&direct.recipient))
+    /// A user's direct conversations with all their messages, the one that began first before the others.
+    pub fn conversations_of(
+        &self,
+        user: UserId,
+    ) -> impl DoubleEndedIterator<Item = (&Arc<DirectConversation>, &RoaringBitmap)> {
+        let directs = self.directory.directs_of(user);
+        directs.filter_map(|direct| Some((direct, self.messages.directs.get(&direct.recipient)?)))
     }
 
     /// The unread messages among `delivered`.
@@ -234,7 +245,7 @@ const SCANNED_MAX: u64 = 1024;
 
 /// `set & ids`, at the cost of the part of the set from the first to the last id where that is short: the ids of a page are
 /// neighbors, and the set has the whole history.
-fn part_of(set: &RoaringBitmap, ids: &RoaringBitmap) -> RoaringBitmap {
+pub(super) fn part_of(set: &RoaringBitmap, ids: &RoaringBitmap) -> RoaringBitmap {
     let (Some(first), Some(last)) = (ids.min(), ids.max()) else { return RoaringBitmap::new() };
     match set.range_cardinality(first..=last) {
         0 => RoaringBitmap::new(),

@@ -104,6 +104,7 @@ impl Plain {
 
     fn check_user(&self, view: &View, user: UserId) -> Result<(), TestCaseError> {
         let all = view.delivered_among(user, &view.messages.all);
+        self.check_places_for(view, user)?;
         for part in 0..3 {
             let ids: RoaringBitmap = view.messages.all.iter().filter(|id| id % 3 == part).collect();
             prop_assert_eq!(view.delivered_among(user, &ids), &all & &ids);
@@ -152,6 +153,24 @@ impl Plain {
                 }
             }
         }
+        Ok(())
+    }
+
+    fn check_places_for(&self, view: &View, user: UserId) -> Result<(), TestCaseError> {
+        let mut placed = RoaringBitmap::new();
+        for (place, ids) in view.places_for(user, &view.messages.all) {
+            prop_assert!(ids.is_disjoint(&placed));
+            for id in &ids {
+                prop_assert_eq!(view.place_of(MessageId(id)), Some(place.clone()));
+            }
+            placed |= ids;
+        }
+        let is_placed = |message: &Message| match ConversationId::of(message) {
+            ConversationId::Channel(channel) => view.directory.subscription(channel, user).is_some(),
+            ConversationId::Direct(recipient) => view.is_in_conversation(user, recipient),
+        };
+        let expected = self.messages.iter().filter(|(_, message)| is_placed(message)).map(|(id, _)| *id);
+        prop_assert_eq!(placed, expected.collect());
         Ok(())
     }
 
