@@ -46,8 +46,8 @@ pub fn readable_among(view: &View, asker: &User, ids: &[MessageId]) -> Vec<Messa
             |id: &u32| may_read(view, Some(asker), ConversationId::Channel(*channel), MessageId(*id));
         found.extend((&messages.ids & &wanted).iter().filter(readable));
     }
-    for direct in view.directory.directs_of(asker.id) {
-        if let Some(messages) = view.messages.directs.get(&direct.recipient) {
+    for (_, messages) in view.conversations_of(asker.id) {
+        if !messages.is_disjoint(&wanted) {
             found |= messages & &wanted;
         }
     }

@@ -1,10 +1,11 @@
 //! A user's own history: messages that were delivered to the user or flagged by the user, and that the user can still access
 //! (docs/api/narrow.md#searched-messages).
 
-use model::{ChannelId, ConversationId, User};
+use model::{ChannelId, ConversationId, DirectConversation, User};
 use roaring::{MultiOps, RoaringBitmap};
 use rules::permissions::message::{keeps_own_history, own_channel_history};
 use std::borrow::Cow;
+use std::sync::Arc;
 use storage::View;
 
 /// The messages among which a set is computed.
@@ -25,6 +26,9 @@ impl Own<'_> {
     }
 }
 
+/// A user's direct conversation with all its messages.
+pub(super) type OwnConversation<'v> = (&'v Arc<DirectConversation>, &'v RoaringBitmap);
+
 /// Channels with messages of a user's own history.
 pub(super) fn own_channels(view: &View, asker: &User) -> Vec<ChannelId> {
     let mut channels = delivered_channels(view, asker);
@@ -37,10 +41,8 @@ pub(super) fn own_channels(view: &View, asker: &User) -> Vec<ChannelId> {
 /// A user's own history in parts, one for each conversation. The parts are disjoint, except for the last one: messages that
 /// were flagged before they were delivered.
 pub(super) fn own_parts<'v>(view: &'v View, asker: &User) -> Vec<Cow<'v, RoaringBitmap>> {
-    let mut parts = Vec::new();
-    for direct in view.directory.directs_of(asker.id) {
-        parts.extend(view.messages.directs.get(&direct.recipient).map(Cow::Borrowed));
-    }
+    let directs = view.conversations_of(asker.id).map(|(_, messages)| Cow::Borrowed(messages));
+    let mut parts: Vec<Cow<'v, RoaringBitmap>> = directs.collect();
     for channel in delivered_channels(view, asker) {
         let delivered = view.delivered_in_channel(asker.id, channel);
         if !delivered.is_empty() {
@@ -61,10 +63,8 @@ pub(super) fn own_history(view: &View, asker: &User) -> RoaringBitmap {
 /// Those of some messages that are in a user's own history.
 pub(super) fn own_among(view: &View, asker: &User, ids: &RoaringBitmap) -> RoaringBitmap {
     let mut found = RoaringBitmap::new();
-    for direct in view.directory.directs_of(asker.id) {
-        if let Some(messages) = view.messages.directs.get(&direct.recipient) {
-            found |= messages & ids;
-        }
+    for (_, messages) in view.conversations_of(asker.id).filter(|(_, messages)| !messages.is_disjoint(ids)) {
+        found |= messages & ids;
     }
     for channel in delivered_channels(view, asker) {
         let is_here = view.channel_ids(channel).is_some_and(|messages| !messages.is_disjoint(ids));

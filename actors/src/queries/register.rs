@@ -1,11 +1,14 @@
 //! POST /register: the initial state of a client, at one point in time.
 
 use super::channels::counted;
+use super::own::OwnConversation;
+use super::received::newest_of;
+use super::sets::newest;
 use super::unread::{Unreads, unreads};
 use crate::handle::RealmHandle;
 use model::event::ChannelSummary;
-use model::{Directory, EventNumber, MessageId, User, UserId};
-use storage::View;
+use model::{DirectConversation, Directory, EventNumber, MessageId, User, UserId};
+use std::sync::Arc;
 
 /// A direct conversation and its newest message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,10 +49,14 @@ pub struct Include {
 pub fn state_snapshot(realm: &RealmHandle, user: Option<&User>, include: Include) -> StateSnapshot {
     let now = realm.now();
     realm.read(|view| {
+        // Once for all parts: there may be very many.
+        let conversations: Vec<OwnConversation<'_>> =
+            user.into_iter().flat_map(|user| view.conversations_of(user.id)).collect();
+        let newest_direct = conversations.iter().filter_map(|(_, messages)| newest(messages)).max();
         let mut snapshot = StateSnapshot {
             last_event: view.progress.last_event,
             directory: view.directory.clone(),
-            max_message_id: user.and_then(|user| super::newest_received(view, user.id)),
+            max_message_id: user.and_then(|user| newest_of(view, user.id, newest_direct)),
             channels: Vec::new(),
             unreads: Unreads::default(),
             starred: Vec::new(),
@@ -61,29 +68,29 @@ pub fn state_snapshot(realm: &RealmHandle, user: Option<&User>, include: Include
         }
         let Some(user) = user else { return snapshot };
         if include.unreads {
-            snapshot.unreads = unreads(view, user);
+            snapshot.unreads = unreads(view, user, &conversations);
         }
         if include.starred {
             let mine = view.messages.users.get(&user.id);
             snapshot.starred = mine.map(|m| m.starred.iter().map(MessageId).collect()).unwrap_or_default();
         }
         if include.recent_conversations {
-            snapshot.recent_conversations = recent_conversations(view, user.id);
+            snapshot.recent_conversations = recent_conversations(user.id, &conversations);
         }
         snapshot
     })
 }
 
-fn recent_conversations(view: &View, user: UserId) -> Vec<RecentConversation> {
-    let directs = view.directory.directs_of(user);
-    let mut found: Vec<RecentConversation> = directs
-        .filter_map(|direct| {
-            let newest = view.messages.directs.get(&direct.recipient).and_then(super::sets::newest)?;
-            let users = direct.users.iter().copied().filter(|other| *other != user).collect();
-            Some(RecentConversation { users, max_message_id: newest })
-        })
-        .collect();
-    found.sort_by_key(|conversation| std::cmp::Reverse(conversation.max_message_id));
-    found.truncate(RECENT_CONVERSATIONS_MAX);
-    found
+/// The newest of a user's conversations.
+fn recent_conversations(user: UserId, conversations: &[OwnConversation<'_>]) -> Vec<RecentConversation> {
+    let with_messages = conversations.iter().filter_map(|(direct, ids)| Some((newest(ids)?, *direct)));
+    let mut recent: Vec<(MessageId, &Arc<DirectConversation>)> = with_messages.collect();
+    recent.sort_unstable_by_key(|(newest, _)| std::cmp::Reverse(*newest));
+    recent.truncate(RECENT_CONVERSATIONS_MAX);
+    let others =
+        |direct: &DirectConversation| direct.users.iter().copied().filter(|other| *other != user).collect();
+    recent
+        .into_iter()
+        .map(|(max_message_id, direct)| RecentConversation { users: others(direct), max_message_id })
+        .collect()
 }

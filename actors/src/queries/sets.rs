@@ -7,6 +7,7 @@ use rules::narrow::{Content, MessageSet, Plan, PlanTerm, Scope};
 use rules::topics::is_resolved;
 use rules::visibility::{SkippedMuting, is_muted};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use storage::View;
 
 /// Conditions on accessible messages.
@@ -33,10 +34,20 @@ impl<'v> Filter<'v> {
         own: &Own<'_>,
     ) -> Self {
         let mut filter = Self::default();
-        for term in &plan.terms {
-            let is_met = !term.negated && (Some(&term.set) == done || implies(&plan.scope, &term.set));
-            if !is_met {
-                filter.add(view, asker, plan, term, own);
+        let is_met =
+            |term: &&PlanTerm| !term.negated && (Some(&term.set) == done || implies(&plan.scope, &term.set));
+        let terms: Vec<&PlanTerm> = plan.terms.iter().filter(|term| !is_met(term)).collect();
+        let directs = directs_by_user(view, asker, terms.iter().filter_map(|term| participant(&term.set)));
+        for (index, term) in terms.iter().enumerate() {
+            if terms[..index].contains(term) {
+                continue;
+            }
+            match participant(&term.set) {
+                Some((user, people_min)) => {
+                    let set = directs_with(&directs, user, people_min);
+                    filter.push(Cow::Owned(set), term.negated);
+                }
+                None => filter.add(view, asker, plan, term, own),
             }
         }
         filter
@@ -161,8 +172,11 @@ pub(super) fn message_set<'v>(
 fn personal_set(view: &View, asker: &User, set: &MessageSet, own: &Own<'_>) -> RoaringBitmap {
     match set {
         MessageSet::AllDirects => view.direct_messages_of(asker.id),
-        MessageSet::DirectsWith(user) => directs_with(view, asker.id, *user, 0),
-        MessageSet::GroupDirectsWith(user) => directs_with(view, asker.id, *user, GROUP_PEOPLE_MIN),
+        MessageSet::DirectsWith(_) | MessageSet::GroupDirectsWith(_) => {
+            let Some((user, people_min)) = participant(set) else { return RoaringBitmap::new() };
+            let directs = directs_by_user(view, Some(asker), [(user, people_min)]);
+            directs_with(&directs, user, people_min)
+        }
         MessageSet::Flagged(_) => channel_wildcards(view, asker, own),
         MessageSet::Mentioned => {
             let mut found = channel_wildcards(view, asker, own);
@@ -182,12 +196,59 @@ fn personal_set(view: &View, asker: &User, set: &MessageSet, own: &Own<'_>) -> R
 /// Minimum number of users in a group conversation.
 const GROUP_PEOPLE_MIN: usize = 3;
 
-/// Messages of the asker's conversations with a user, of at least `people_min` users.
-fn directs_with(view: &View, asker: UserId, user: UserId, people_min: usize) -> RoaringBitmap {
-    let directs = view.directory.directs_of(asker);
-    let wanted = directs
-        .filter(|direct| direct.users.len() >= people_min && direct.users.binary_search(&user).is_ok());
-    wanted.filter_map(|direct| view.messages.directs.get(&direct.recipient)).union()
+/// The user with whom the direct conversations of a set are, and how many users they have at least.
+fn participant(set: &MessageSet) -> Option<(UserId, usize)> {
+    match set {
+        MessageSet::DirectsWith(user) => Some((*user, 0)),
+        MessageSet::GroupDirectsWith(user) => Some((*user, GROUP_PEOPLE_MIN)),
+        MessageSet::Channel(_)
+        | MessageSet::Channels(_)
+        | MessageSet::Topic(..)
+        | MessageSet::TopicAnywhere(_)
+        | MessageSet::Direct(_)
+        | MessageSet::AllDirects
+        | MessageSet::Sender(_)
+        | MessageSet::Has(_)
+        | MessageSet::Flagged(_)
+        | MessageSet::Unread
+        | MessageSet::Mentioned
+        | MessageSet::Followed
+        | MessageSet::Muted
+        | MessageSet::Resolved
+        | MessageSet::Ids(_)
+        | MessageSet::Nothing => None,
+    }
+}
+
+/// Of the asker's direct conversations, those with each of some users: the number of users and the messages of each.
+type DirectsByUser<'v> = BTreeMap<UserId, Vec<(usize, &'v RoaringBitmap)>>;
+
+/// The asker's direct conversations by users in them, in one pass for all of these users.
+fn directs_by_user<'v>(
+    view: &'v View,
+    asker: Option<&User>,
+    users: impl IntoIterator<Item = (UserId, usize)>,
+) -> DirectsByUser<'v> {
+    let mut found: DirectsByUser<'v> = users.into_iter().map(|(user, _)| (user, Vec::new())).collect();
+    let Some(asker) = asker.filter(|_| !found.is_empty()) else { return found };
+    for (direct, messages) in view.conversations_of(asker.id) {
+        let count = direct.users.len();
+        if count <= found.len() {
+            for user in &direct.users {
+                found.entry(*user).and_modify(|theirs| theirs.push((count, messages)));
+            }
+        } else {
+            let named = found.iter_mut().filter(|(user, _)| direct.users.binary_search(user).is_ok());
+            named.for_each(|(_, theirs)| theirs.push((count, messages)));
+        }
+    }
+    found
+}
+
+/// Messages of those conversations with a user that have at least `people_min` users.
+fn directs_with(directs: &DirectsByUser<'_>, user: UserId, people_min: usize) -> RoaringBitmap {
+    let theirs = directs.get(&user).into_iter().flatten();
+    theirs.filter(|(count, _)| *count >= people_min).map(|(_, messages)| *messages).union()
 }
 
 /// Messages with a channel wildcard mention that were delivered to the asker.

@@ -1,10 +1,11 @@
 //! A user's unread messages, grouped as clients expect them at registration (docs/api/events.md#unread-messages).
 
-use super::own::own_in_channel;
+use super::own::{OwnConversation, own_in_channel};
 use model::{ChannelId, MessageId, TopicKey, User, UserId};
-use roaring::RoaringBitmap;
+use roaring::{MultiOps, RoaringBitmap};
 use rules::visibility::is_muted;
 use storage::View;
+use storage::view::ChannelMessages;
 
 /// Maximum number of listed unread messages.
 const UNREAD_MAX: u64 = 50_000;
@@ -43,22 +44,20 @@ pub struct Unreads {
     pub old_unreads_missing: bool,
 }
 
-/// Collects a user's unread messages: direct ones, and those of channels they are subscribed to now.
-pub fn unreads(view: &View, user: &User) -> Unreads {
-    let mut all = subscribed_unread(view, user);
+/// Collects a user's unread messages: direct ones, and those of channels they are subscribed to now. `conversations` are all of
+/// the user's direct conversations.
+pub(super) fn unreads(view: &View, user: &User, conversations: &[OwnConversation<'_>]) -> Unreads {
+    let mut all = subscribed_unread(view, user, conversations);
     let mut found = Unreads::default();
     if all.len() >= UNREAD_MAX {
         found.old_unreads_missing = true;
         let oldest = all.len() - UNREAD_MAX;
         all.remove_smallest(oldest);
     }
-    for direct in view.directory.directs_of(user.id) {
-        let Some(ids) = view.messages.directs.get(&direct.recipient) else { continue };
-        let ids = ids & &all;
-        if !ids.is_empty() {
-            found.count += ids.len() as usize;
-            found.conversations.push(UnreadConversation { users: direct.users.clone(), ids: listed(&ids) });
-        }
+    for (direct, messages) in conversations.iter().filter(|(_, messages)| !messages.is_disjoint(&all)) {
+        let ids = *messages & &all;
+        found.count += ids.len() as usize;
+        found.conversations.push(UnreadConversation { users: direct.users.clone(), ids: listed(&ids) });
     }
     let mut muted = RoaringBitmap::new();
     for channel in view.directory.channels_of_user(user.id) {
@@ -70,31 +69,34 @@ pub fn unreads(view: &View, user: &User) -> Unreads {
         else {
             continue;
         };
-        for (key, topic) in sorted(messages) {
-            let ids = &topic.ids & &all;
-            if ids.is_empty() {
-                continue;
-            }
+        for (key, name, ids) in unread_topics(messages, &all) {
             if is_muted(subscription.is_muted, view.directory.topic_policy(user.id, channel, key)) {
                 muted |= &ids;
             } else {
                 found.count += ids.len() as usize;
             }
-            found.topics.push(UnreadTopic { channel, topic: topic.name.clone(), ids: listed(&ids) });
+            found.topics.push(UnreadTopic { channel, topic: name.to_owned(), ids: listed(&ids) });
         }
     }
     found.mentions = mentions(view, user.id, &all, &muted);
     found
 }
 
-fn sorted(messages: &storage::view::ChannelMessages) -> Vec<(&TopicKey, &storage::view::TopicMessages)> {
-    let mut topics: Vec<_> = messages.topics.iter().collect();
-    topics.sort_by(|a, b| a.0.cmp(b.0));
+/// The topics of a channel with any of some messages, each with its key, its name and these messages, by key.
+fn unread_topics<'v>(
+    messages: &'v ChannelMessages,
+    unread: &RoaringBitmap,
+) -> Vec<(&'v TopicKey, &'v str, RoaringBitmap)> {
+    let here = &messages.ids & unread;
+    let topics = messages.topics.iter().filter(|(_, topic)| !topic.ids.is_disjoint(&here));
+    let mut topics: Vec<_> =
+        topics.map(|(key, topic)| (key, topic.name.as_str(), &topic.ids & &here)).collect();
+    topics.sort_unstable_by_key(|(key, ..)| *key);
     topics
 }
 
-fn subscribed_unread(view: &View, user: &User) -> RoaringBitmap {
-    let mut delivered = view.direct_messages_of(user.id);
+fn subscribed_unread(view: &View, user: &User, conversations: &[OwnConversation<'_>]) -> RoaringBitmap {
+    let mut delivered = conversations.iter().map(|(_, messages)| *messages).union();
     for channel in view.directory.channels_of_user(user.id) {
         if view.channel_ids(channel).is_none_or(RoaringBitmap::is_empty) {
             continue;
