@@ -80,13 +80,16 @@ fn subscribed(id: UserId, is_active: bool, out: &mut Announcements<'_>) {
     let users: Arc<[UserId]> = [id].into();
     let own = context.after.subscriptions_of_user(id).filter(|(_, own)| own.is_active);
     for channel in own.filter_map(|(channel, _)| context.after.channel(channel)) {
-        let peers = subscriptions::peers(context, channel, &users);
+        let peers = subscriptions::listening_peers(context, channel, &users);
         let (channel_id, users) = (channel.id, users.clone());
         let body = match is_active {
             true => EventBody::PeersAdded { channel: channel_id, users },
             false => EventBody::PeersRemoved { channel: channel_id, users },
         };
+        let first = out.next;
         out.for_clients(channels::clients_of(channel), peers, body);
+        // The numbers of later events may not depend on who listens.
+        out.next = first.next();
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn announce(fact: &SubscriptionFact, out: &mut Announcements<'_>) {
 }
 
 /// Users who may see the subscribers of a channel, without `except`.
-pub(super) fn peers(context: &EventContext<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
+fn peers(context: &EventContext<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
     let except: BTreeSet<UserId> = except.iter().copied().collect();
     let users = context.after.users();
     users
@@ -44,9 +44,13 @@ pub(super) fn peers(context: &EventContext<'_>, channel: &Channel, except: &[Use
         .collect()
 }
 
-/// The [`peers`] among those who can receive events, in proportion to them and not to the members. It must be the last event of a
-/// fact, because the numbers of others may not depend on who listens.
-fn listening_peers(context: &EventContext<'_>, channel: &Channel, except: &[UserId]) -> Vec<UserId> {
+/// The [`peers`] among those who can receive events, in proportion to them and not to the members. The numbers of later events of
+/// the fact may not depend on who listens.
+pub(super) fn listening_peers(
+    context: &EventContext<'_>,
+    channel: &Channel,
+    except: &[UserId],
+) -> Vec<UserId> {
     let Some(listening) = context.listening else { return peers(context, channel, except) };
     let except: BTreeSet<UserId> = except.iter().copied().collect();
     let users = listening.users().into_iter().filter(|user| !except.contains(user));
@@ -79,12 +83,16 @@ fn unsubscribed(id: ChannelId, users: &[UserId], out: &mut Announcements<'_>) {
     let diff = |user: UserId| context.visibility_diff(user, was, Some(channel));
     let lost = users.iter().copied().filter(|user| diff(*user).is_lost());
     out.for_clients(clients, lost, EventBody::ChannelsLost(vec![id]));
-    // Users who were unsubscribed with others and still see the subscribers receive the others.
-    let others =
-        users.iter().filter(|user| users.len() > 1 && is_peer(context, channel, **user)).map(|user| {
-            let others: Arc<[UserId]> = users.iter().copied().filter(|other| other != user).collect();
-            (vec![*user], EventBody::PeersRemoved { channel: id, users: others })
-        });
+    // Users who were unsubscribed with others and still see the subscribers receive the others: those who can receive events,
+    // since each has a list of its own.
+    let receives = |user: &UserId| {
+        context.listening.is_none_or(|listeners| listeners.receives(*user, EventKind::Subscription))
+    };
+    let has_others = |user: &&UserId| users.len() > 1 && receives(user) && is_peer(context, channel, **user);
+    let others = users.iter().filter(has_others).map(|user| {
+        let others: Arc<[UserId]> = users.iter().copied().filter(|other| other != user).collect();
+        (vec![*user], EventBody::PeersRemoved { channel: id, users: others })
+    });
     let others: Vec<_> = others.collect();
     let peers = (
         listening_peers(context, channel, users),

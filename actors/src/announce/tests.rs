@@ -1,6 +1,8 @@
 //! The events of each family of facts, and their recipients: exactly these.
 
+mod listeners;
 mod moves;
+mod unread;
 
 use super::*;
 use crate::fixture::{self, CORE, HAMLET, IAGO, POLONIUS, START, VERONA};
