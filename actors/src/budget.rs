@@ -1,5 +1,5 @@
 //! A limit for the bytes that the server holds for its clients at the same time: request bodies, answers that are being
-//! sent, events that wait in queues.
+//! sent. Events that wait in queues are limited for each account (`session::HolderBytes`).
 //!
 //! One [`ByteBudget`] for the process; clones are the same budget. Code that is about to hold more than a few kilobytes
 //! for a client reserves them *first*, by an estimate, and keeps the [`Reservation`] beside the bytes: dropping it
@@ -69,18 +69,15 @@ pub enum Purpose {
     Answer,
     /// A request's body.
     Body,
-    /// Events that wait for their client.
-    Queue,
 }
 
 impl Purpose {
-    const ALL: [Self; 3] = [Self::Answer, Self::Body, Self::Queue];
+    const ALL: [Self; 2] = [Self::Answer, Self::Body];
 
     const fn as_str(self) -> &'static str {
         match self {
             Self::Answer => "answer",
             Self::Body => "body",
-            Self::Queue => "queue",
         }
     }
 }
@@ -107,7 +104,7 @@ struct Inner {
     /// Bytes by holder; a holder without bytes has no entry.
     shares: [Mutex<HashMap<Holder, u64>>; PARTS],
     hasher: RandomState,
-    meters: [Meter; 3],
+    meters: [Meter; 2],
     /// Notified when bytes were released.
     freed: Notify,
 }
@@ -343,8 +340,8 @@ mod tests {
     #[test]
     fn server_holder_has_no_share_limit() {
         let budget = ByteBudget::new(100, 10);
-        let held = budget.reserve(Holder::Server, Purpose::Queue, 90).unwrap();
-        assert_eq!(budget.reserve(Holder::Server, Purpose::Queue, 11).unwrap_err(), BudgetFull::Total);
+        let held = budget.reserve(Holder::Server, Purpose::Body, 90).unwrap();
+        assert_eq!(budget.reserve(Holder::Server, Purpose::Body, 11).unwrap_err(), BudgetFull::Total);
         drop(held);
     }
 
