@@ -379,6 +379,7 @@ pub fn options(config: &Config, is_durable: bool) -> actors::Options {
             per_user_max: config.sessions.per_user_max.get(),
         },
         write_bytes_daily_max: config.limits.write_bytes_daily_max(),
+        conversations_daily_max: config.limits.conversations_daily_max(),
         sweep_secs: config.actors.sweep_secs.get(),
         unclaimed_secs: config.uploads.unclaimed_days.get() * 24 * 3600,
         released_secs: config.uploads.released_hours * 3600,

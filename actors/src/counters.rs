@@ -28,5 +28,6 @@ pub(crate) fn register() {
     gauge!("millstream_journal_damaged_segments").increment(0.0);
     counter!("millstream_messages_read_total").increment(0);
     counter!("millstream_queues_overflowed_total").increment(0);
+    counter!("millstream_conversation_budget_refusals_total").increment(0);
     counter!("millstream_write_budget_refusals_total").increment(0);
 }

@@ -34,6 +34,12 @@ pub enum DomainError {
         /// The time until it may write again.
         wait: std::time::Duration,
     },
+    /// The account has started as many direct conversations as it may in a day.
+    #[error("the account has started too many direct conversations within a day; {} seconds to wait", .wait.as_secs())]
+    ConversationBudgetSpent {
+        /// The time until it may start another one.
+        wait: std::time::Duration,
+    },
     /// The server is stopping.
     #[error("the server is shutting down")]
     Stopping,

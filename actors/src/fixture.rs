@@ -150,6 +150,7 @@ pub fn options(data: &Path) -> Options {
         queues: QueueLimits::default(),
         web_sessions: Default::default(),
         write_bytes_daily_max: 0,
+        conversations_daily_max: 0,
         sweep_secs: 3600,
         unclaimed_secs: 3600,
         released_secs: 3600,

@@ -42,6 +42,8 @@ pub struct Options {
     pub web_sessions: WebSessionLimits,
     /// Bytes that one account, with its bots, may have written to the journal within a day. 0 does not limit.
     pub write_bytes_daily_max: u64,
+    /// Direct conversations that one account, with its bots, may start within a day. 0 does not limit.
+    pub conversations_daily_max: u64,
     /// Interval of the sweep (message retention, inactive channels), in seconds.
     pub sweep_secs: u64,
     /// How long uploaded files are kept that no message names, in seconds.

@@ -35,7 +35,7 @@ use crate::realm::RealmActor;
 use crate::registry::Registry;
 use crate::resume::ResumeState;
 use crate::search::{Followed, RealmSearch, SearchThread};
-use crate::shard::{COMMITTER, Committer, Durability, Sequencer, WriteBudget};
+use crate::shard::{Budgeted, COMMITTER, Committer, DailyBudget, Durability, Sequencer};
 use crate::shared::RealmShared;
 use crate::upkeep::BackgroundThreads;
 use actix::ArbiterHandle;
@@ -380,10 +380,13 @@ fn start_shard(
 ) -> Shard {
     let arbiter = Arbiter::new();
     let (pipeline_log, pipeline_durability) = (log.clone(), durability.clone());
-    let budget = WriteBudget::new(options.write_bytes_daily_max, options.clock.clone());
+    let limit = |counted, max| DailyBudget::new(counted, max, options.clock.clone());
+    let bytes = limit(Budgeted::Bytes, options.write_bytes_daily_max);
+    let conversations = limit(Budgeted::Conversations, options.conversations_daily_max);
     arbiter.spawn_fn(move || {
         let committer = Committer::new(pipeline_log, pipeline_durability, projection, (index, health));
-        committer.limit_writes(budget);
+        committer.limit_writes(bytes);
+        committer.limit_conversations(conversations);
         COMMITTER.with(|cell| drop(cell.set(committer.clone())));
         actix::spawn(committer.run());
     });

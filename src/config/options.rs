@@ -182,6 +182,7 @@ pub const OPTIONS: &[(&str, Kind)] = &[
     ("limits.api_by_ip", Kind::Rules),
     ("limits.events_by_user", Kind::Rules),
     ("limits.write_bytes_by_user_daily", Kind::Whole(0, 1_024 * GIB)),
+    ("limits.direct_conversations_by_user_daily", Kind::Whole(0, 1_000_000_000)),
     ("limits.logins_by_ip", Kind::Rules),
     ("limits.joins_by_ip", Kind::Rules),
     ("limits.unauthorized_by_ip", Kind::Rules),

@@ -244,6 +244,8 @@ pub struct LimitSettings {
     pub sign_ups_by_organization: Vec<[u32; 2]>,
     /// Bytes that an account may add to the journal in 24 hours; 0 for no limit.
     pub write_bytes_by_user_daily: u64,
+    /// Direct conversations that an account may start in 24 hours; 0 for no limit.
+    pub direct_conversations_by_user_daily: u64,
 }
 
 /// The section `[login]`.
@@ -471,6 +473,11 @@ impl LimitSettings {
     /// Bytes that an account may add to the journal in 24 hours; 0 for no limit.
     pub fn write_bytes_daily_max(&self) -> u64 {
         if self.enabled { self.write_bytes_by_user_daily } else { 0 }
+    }
+
+    /// Direct conversations that an account may start in 24 hours; 0 for no limit.
+    pub fn conversations_daily_max(&self) -> u64 {
+        if self.enabled { self.direct_conversations_by_user_daily } else { 0 }
     }
 
     /// The rules of the rate limiter.

@@ -49,6 +49,10 @@ pub const METRICS: &[(&str, &str)] = &[
     ("millstream_cluster_standby_organizations", "Organizations of other nodes that the node follows."),
     ("millstream_cluster_takeovers_total", "Slots that the node took because their owner was gone."),
     ("millstream_cluster_trims_total", "How often archived frames were removed from the database."),
+    (
+        "millstream_conversation_budget_refusals_total",
+        "Direct conversations refused because an account started too many.",
+    ),
     ("millstream_disk_free_bytes", "Free bytes on the disk of the data folder."),
     ("millstream_erase_completed_seconds", "When erasing was complete, in seconds since 1970."),
     ("millstream_erase_failures_total", "Failures of erasing what was deleted."),

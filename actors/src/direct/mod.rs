@@ -14,7 +14,7 @@ use crate::uploads::{claim_for, claims_of_sent};
 use crate::webhooks::NewMessage;
 use actix::prelude::*;
 use model::{
-    DirectConversation, Directory, Fact, MessageFact, MessageId, Place, RecipientId, Timestamp, UserId,
+    DirectConversation, Directory, Fact, MessageFact, MessageId, Place, RecipientId, Timestamp, User, UserId,
 };
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -66,16 +66,34 @@ impl DirectActor {
         }
     }
 
-    fn decide(&self, draft: DirectDraft) -> Result<(Sequencer, MessageId, Vec<Fact>), DomainError> {
+    fn decide(&self, draft: DirectDraft) -> Result<Decided, DomainError> {
         let mut ids = self.committer.ids(self.realm.id)?;
         let directory = self.realm.directory();
         let recipient = directory.direct_by_users(&self.users).map(|direct| direct.recipient);
         let recipient = recipient.or_else(|| self.committer.uncommitted_direct(self.realm.id, &self.users));
         let now = self.realm.clock.now();
         let context = DirectContext { realm: &self.realm, directory: &directory, now, recipient };
+        let starter = starter(&draft.draft.sender).filter(|_| recipient.is_none());
         let (id, facts) = message_facts(&context, draft, &mut ids)?;
-        Ok((ids, id, facts))
+        if let Some(starter) = starter {
+            self.committer.check_conversation(self.realm.id, starter)?;
+        }
+        Ok(Decided { ids, id, facts, starter })
     }
+}
+
+/// What was decided about a direct message.
+struct Decided {
+    ids: Sequencer,
+    id: MessageId,
+    facts: Vec<Fact>,
+    /// The account that starts the conversation by it, if it is new.
+    starter: Option<UserId>,
+}
+
+/// The account whose conversations those that a sender starts are counted as: of a bot its owner; none for the system bots.
+fn starter(sender: &User) -> Option<UserId> {
+    if sender.is_bot() { sender.owner() } else { Some(sender.id) }
 }
 
 /// The state that a direct message is decided from.
@@ -144,15 +162,18 @@ impl DirectActor {
         answer: ReplySender<Sent>,
     ) {
         let echo = draft.draft.echo.clone();
-        let (ids, id, mut facts) = match self.decide(draft) {
+        let Decided { ids, id, mut facts, starter } = match self.decide(draft) {
             Ok(decided) => decided,
             Err(error) => return drop(answer.send(Err(error))),
         };
         facts.extend(ends);
-        if self.conclude(ctx, Ok((ids, Sent { id, new_policy: None }, facts)), answer)
-            && let Some(echo) = echo
-        {
-            self.fanout.expect_echo(id, echo);
+        if self.conclude(ctx, Ok((ids, Sent { id, new_policy: None }, facts)), answer) {
+            if let Some(starter) = starter {
+                self.committer.charge_conversation(self.realm.id, starter);
+            }
+            if let Some(echo) = echo {
+                self.fanout.expect_echo(id, echo);
+            }
         }
     }
 }
@@ -229,3 +250,6 @@ where
         charged.handle(self, ctx);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -116,6 +116,7 @@ fn permanent_failure(error: &DomainError) -> Option<String> {
         | DomainError::Storage(_)
         | DomainError::Paused(_)
         | DomainError::WriteBudgetSpent { .. }
+        | DomainError::ConversationBudgetSpent { .. }
         | DomainError::Stopping
         | DomainError::SearchNotReady
         | DomainError::SearchTooBroad

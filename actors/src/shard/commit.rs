@@ -1,11 +1,11 @@
 //! The commit pipeline, the only way in which decisions take effect: a frame is queued for the log; only when it is
 //! durable, memory changes, events are sent and the caller gets its result, all in the order of the log.
 
+use super::daily_budget::DailyBudget;
 use super::pending::{CommitCallback, Pending, PendingKind, refuse};
 use super::sequencer::Sequencer;
 use super::sink::Durability;
 use super::uncommitted::UncommittedChannels;
-use super::write_budget::WriteBudget;
 use crate::account;
 use crate::announce::Listening;
 use crate::error::DomainError;
@@ -63,7 +63,8 @@ pub struct Committer {
     uncommitted: RefCell<UncommittedChannels>,
     /// Messages as they were when a change of them was decided, until it is published.
     targets: RefCell<HashMap<(RealmId, MessageId), Arc<Message>>>,
-    budget: RefCell<Option<WriteBudget>>,
+    budget: RefCell<Option<DailyBudget>>,
+    conversations: RefCell<Option<DailyBudget>>,
     shard: usize,
     health: Arc<StorageHealth>,
     failure: Cell<Option<Failure>>,
@@ -89,6 +90,7 @@ impl Committer {
             uncommitted: RefCell::default(),
             targets: RefCell::default(),
             budget: RefCell::default(),
+            conversations: RefCell::default(),
             shard,
             health,
             failure: Cell::default(),
@@ -97,8 +99,25 @@ impl Committer {
     }
 
     /// Limits the bytes that each account may write.
-    pub fn limit_writes(&self, budget: WriteBudget) {
+    pub fn limit_writes(&self, budget: DailyBudget) {
         *self.budget.borrow_mut() = Some(budget);
+    }
+
+    /// Limits the direct conversations that each account may start.
+    pub fn limit_conversations(&self, budget: DailyBudget) {
+        *self.conversations.borrow_mut() = Some(budget);
+    }
+
+    /// Whether an account may start another direct conversation. Fails with `ConversationBudgetSpent`.
+    pub fn check_conversation(&self, realm: RealmId, account: UserId) -> Result<(), DomainError> {
+        self.conversations.borrow_mut().as_mut().map_or(Ok(()), |budget| budget.check(realm, account))
+    }
+
+    /// Counts a direct conversation that an account has started.
+    pub fn charge_conversation(&self, realm: RealmId, account: UserId) {
+        if let Some(budget) = self.conversations.borrow_mut().as_mut() {
+            budget.charge(realm, account, 1);
+        }
     }
 
     /// Adds an organization of this shard.

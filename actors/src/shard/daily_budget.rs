@@ -1,8 +1,7 @@
-//! The bytes that each account has written to the journal within a day. The journal keeps them for ever, or for the days of
-//! `journal.keep`, so the bytes that one account can add in a day are limited.
+//! What each account, with its bots, has added to an organization within a day and what stays there: bytes of the journal, which
+//! keeps them for ever or for the days of `journal.keep`, and direct conversations, which stay in memory. So both are limited.
 //!
-//! The bytes of committed frames are counted in 24 slots of an hour, in memory: a restart, which no account can cause,
-//! resets them.
+//! They are counted in 24 slots of an hour, in memory: a restart, which no account can cause, resets them.
 
 use crate::clock::Clock;
 use crate::error::DomainError;
@@ -15,26 +14,51 @@ use std::time::Duration;
 const SLOTS: usize = 24;
 /// Duration of a slot, in seconds.
 const SLOT_SECS: u64 = 3600;
-/// Number of charges after which accounts without writes for a day are removed.
+/// Number of charges after which accounts that added nothing for a day are removed.
 const CHARGES_PER_SWEEP: u32 = 65_536;
 
-/// Bytes by account, for the accounts that wrote something within about a day.
-pub struct WriteBudget {
-    bytes_max: u64,
+/// What a budget counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budgeted {
+    /// Bytes of committed frames.
+    Bytes,
+    /// New direct conversations.
+    Conversations,
+}
+
+impl Budgeted {
+    fn refuse(self, wait: Duration) -> DomainError {
+        match self {
+            Self::Bytes => {
+                metrics::counter!("millstream_write_budget_refusals_total").increment(1);
+                DomainError::WriteBudgetSpent { wait }
+            }
+            Self::Conversations => {
+                metrics::counter!("millstream_conversation_budget_refusals_total").increment(1);
+                DomainError::ConversationBudgetSpent { wait }
+            }
+        }
+    }
+}
+
+/// Amounts by account, for the accounts that added something within about a day.
+pub struct DailyBudget {
+    counted: Budgeted,
+    max: u64,
     clock: Arc<dyn Clock>,
-    written: HashMap<(RealmId, UserId), Written>,
+    added: HashMap<(RealmId, UserId), Added>,
     charges: u32,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Written {
+struct Added {
     /// The newest counted hour.
     hour: u64,
-    /// Bytes by hour, modulo a day.
+    /// Amounts by hour, modulo a day.
     slots: [u64; SLOTS],
 }
 
-impl Written {
+impl Added {
     /// Clears the hours that are a day ago.
     fn pass_to(&mut self, hour: u64) {
         for passed in (self.hour + 1..=hour).take(SLOTS) {
@@ -47,12 +71,12 @@ impl Written {
         self.slots.iter().sum()
     }
 
-    /// Hours until the bytes of a day are below `bytes_max`.
-    fn hours_to_wait(&self, bytes_max: u64) -> u64 {
+    /// Hours until the total of a day is below `max`.
+    fn hours_to_wait(&self, max: u64) -> u64 {
         let mut left = self.total();
         for hours in 1..=SLOTS as u64 {
             left -= self.slots[(self.hour + hours) as usize % SLOTS];
-            if left < bytes_max {
+            if left < max {
                 return hours;
             }
         }
@@ -60,43 +84,42 @@ impl Written {
     }
 }
 
-impl WriteBudget {
-    /// A budget of `bytes_max` bytes for each account within a day; 0 for no limit.
-    pub fn new(bytes_max: u64, clock: Arc<dyn Clock>) -> Self {
-        Self { bytes_max, clock, written: HashMap::new(), charges: 0 }
+impl DailyBudget {
+    /// A budget of `max` for each account within a day; 0 for no limit.
+    pub fn new(counted: Budgeted, max: u64, clock: Arc<dyn Clock>) -> Self {
+        Self { counted, max, clock, added: HashMap::new(), charges: 0 }
     }
 
-    /// Whether an account may write more. Fails with `WriteBudgetSpent` and the time to wait.
+    /// Whether an account may add more. Fails with `WriteBudgetSpent` or `ConversationBudgetSpent` and the time to wait.
     pub fn check(&mut self, realm: RealmId, account: UserId) -> Result<(), DomainError> {
-        if self.bytes_max == 0 {
+        if self.max == 0 {
             return Ok(());
         }
         let now = self.clock.monotonic();
-        let Some(written) = self.written.get_mut(&(realm, account)) else { return Ok(()) };
-        written.pass_to(hour_of(now));
-        if written.total() < self.bytes_max {
+        let Some(added) = self.added.get_mut(&(realm, account)) else { return Ok(()) };
+        added.pass_to(hour_of(now));
+        if added.total() < self.max {
             return Ok(());
         }
-        metrics::counter!("millstream_write_budget_refusals_total").increment(1);
-        let free_at = Duration::from_secs((written.hour + written.hours_to_wait(self.bytes_max)) * SLOT_SECS);
-        Err(DomainError::WriteBudgetSpent { wait: free_at.saturating_sub(now) })
+        let free_at = Duration::from_secs((added.hour + added.hours_to_wait(self.max)) * SLOT_SECS);
+        Err(self.counted.refuse(free_at.saturating_sub(now)))
     }
 
-    /// Counts a frame that was queued for the journal.
-    pub fn charge(&mut self, realm: RealmId, account: UserId, bytes: u64) {
-        if self.bytes_max == 0 {
+    /// Counts what was queued for the journal.
+    pub fn charge(&mut self, realm: RealmId, account: UserId, amount: u64) {
+        if self.max == 0 {
             return;
         }
         let hour = hour_of(self.clock.monotonic());
-        let written = self.written.entry((realm, account)).or_default();
-        written.pass_to(hour);
-        written.slots[hour as usize % SLOTS] += bytes;
+        let added = self.added.entry((realm, account)).or_default();
+        added.pass_to(hour);
+        added.slots[hour as usize % SLOTS] += amount;
         self.charges += 1;
         if self.charges >= CHARGES_PER_SWEEP {
             self.charges = 0;
-            self.written.retain(|_, written| {
-                written.pass_to(hour);
-                written.total() > 0
+            self.added.retain(|_, added| {
+                added.pass_to(hour);
+                added.total() > 0
             });
         }
     }
@@ -116,12 +139,12 @@ mod tests {
     const A: UserId = UserId(4);
     const B: UserId = UserId(5);
 
-    fn budget(bytes_max: u64) -> (WriteBudget, ManualClock) {
+    fn budget(max: u64) -> (DailyBudget, ManualClock) {
         let clock = ManualClock::new(Timestamp(0));
-        (WriteBudget::new(bytes_max, Arc::new(clock.clone())), clock)
+        (DailyBudget::new(Budgeted::Bytes, max, Arc::new(clock.clone())), clock)
     }
 
-    fn wait_secs(budget: &mut WriteBudget, account: UserId) -> u64 {
+    fn wait_secs(budget: &mut DailyBudget, account: UserId) -> u64 {
         match budget.check(REALM, account) {
             Ok(()) => 0,
             Err(DomainError::WriteBudgetSpent { wait }) => wait.as_secs(),
@@ -162,7 +185,7 @@ mod tests {
     fn write_budget_of_zero_is_unlimited() {
         let (mut unlimited, _) = budget(0);
         unlimited.charge(REALM, A, u64::MAX);
-        assert_eq!((wait_secs(&mut unlimited, A), unlimited.written.len()), (0, 0));
+        assert_eq!((wait_secs(&mut unlimited, A), unlimited.added.len()), (0, 0));
         let (mut limited, clock) = budget(1000);
         limited.charge(REALM, A, 1000);
         clock.shift_wall_secs(90_000);
@@ -177,6 +200,6 @@ mod tests {
         }
         clock.advance_secs(25 * SLOT_SECS);
         (0..CHARGES_PER_SWEEP).for_each(|_| budget.charge(REALM, A, 1));
-        assert_eq!(budget.written.len(), 1);
+        assert_eq!(budget.added.len(), 1);
     }
 }

@@ -2,18 +2,18 @@
 //! their decisions take effect.
 
 mod commit;
+mod daily_budget;
 mod pending;
 mod sequencer;
 mod serial;
 mod sink;
 mod uncommitted;
-mod write_budget;
 
 pub(crate) use commit::COMMITTER;
 pub use commit::Committer;
+pub use daily_budget::{Budgeted, DailyBudget};
 pub use pending::CommitCallback;
 pub use sequencer::Sequencer;
 pub use serial::{BasedOn, SerialQueue};
 pub(crate) use serial::{RunNext, SerialActor};
 pub use sink::{Durability, DurableSink};
-pub use write_budget::WriteBudget;

@@ -94,7 +94,9 @@ impl From<DomainError> for ApiError {
             DomainError::Rule(rule) => rule.into(),
             DomainError::Overloaded => Self::unavailable("The server is busy; try again in a moment"),
             DomainError::Memory(full) => full.into(),
-            DomainError::WriteBudgetSpent { wait } => Self::rate_limited(wait.as_secs_f64()),
+            DomainError::WriteBudgetSpent { wait } | DomainError::ConversationBudgetSpent { wait } => {
+                Self::rate_limited(wait.as_secs_f64())
+            }
             DomainError::TooLarge => Self::bad_request(
                 "This change is too large for the server to store at once; try with fewer messages or less text",
             ),

@@ -263,6 +263,7 @@ impl Refusal {
             | DomainError::Storage(_)
             | DomainError::Paused(_)
             | DomainError::WriteBudgetSpent { .. }
+            | DomainError::ConversationBudgetSpent { .. }
             | DomainError::Stopping
             | DomainError::BadEventQueue(_)
             | DomainError::EventsPruned(_)
