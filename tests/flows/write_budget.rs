@@ -67,3 +67,29 @@ async fn write_budget_off_without_limits() {
         send_long(&iago, hamlet.id).await.ok();
     }
 }
+
+#[tokio::test]
+async fn new_direct_conversations_are_limited_and_existing_ones_go_on() {
+    let clock = ManualClock::new(Timestamp(1_900_000_000_000));
+    let t = TestServer::builder()
+        .clock(&clock)
+        .set("limits.enabled", true)
+        .set("limits.direct_conversations_by_user_daily", 1)
+        .start()
+        .await;
+    let [iago, hamlet] = t.users(["iago", "hamlet"]);
+    let (bot, _) = make(&iago, "helper", &[]).await;
+    iago.send_direct(&[&hamlet], "tea?").await;
+    let to_oneself = format!("[{}]", iago.id);
+    let params: Params<'_> = &[("type", &"direct"), ("to", &to_oneself), ("content", &"note")];
+    let refused = iago.post("/messages", params).await;
+    assert_eq!((refused.status, refused.body["code"].as_str()), (429, Some("RATE_LIMIT_HIT")));
+    let wait_secs: f64 = refused.header("Retry-After").parse().expect("a number of seconds");
+    assert!((23.0..=24.0).contains(&(wait_secs / HOUR_SECS as f64)), "{wait_secs}");
+    let refused = send_long(&bot, hamlet.id).await;
+    assert_eq!(refused.status, 429, "a bot's conversations are those of its owner");
+    iago.send_direct(&[&hamlet], "now?").await;
+    hamlet.send_direct(&[&iago], "yes").await;
+    clock.advance_secs(wait_secs as u64 + 1);
+    iago.post("/messages", params).await.ok();
+}

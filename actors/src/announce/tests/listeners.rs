@@ -15,13 +15,13 @@ fn announced_among(
     (events(view, &before, &frame, Some(&queues)), events(view, &before, &frame, None))
 }
 
-/// Who receives which users as removed.
+/// Who receives which users as removed; without events that bots alone receive.
 fn removed_peers(view: &View, events: &[(Event, Audience)]) -> Vec<(Vec<UserId>, Vec<UserId>)> {
     let removed = events.iter().filter_map(|(event, audience)| match &event.body {
         EventBody::PeersRemoved { users, .. } => Some((people(view, audience), users.to_vec())),
         _ => None,
     });
-    removed.collect()
+    removed.filter(|(to, _)| !to.is_empty()).collect()
 }
 
 #[test]
