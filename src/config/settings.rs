@@ -470,14 +470,9 @@ impl LimitSettings {
         ]
     }
 
-    /// Bytes that an account may add to the journal in 24 hours; 0 for no limit.
-    pub fn write_bytes_daily_max(&self) -> u64 {
-        if self.enabled { self.write_bytes_by_user_daily } else { 0 }
-    }
-
-    /// Direct conversations that an account may start in 24 hours; 0 for no limit.
-    pub fn conversations_daily_max(&self) -> u64 {
-        if self.enabled { self.direct_conversations_by_user_daily } else { 0 }
+    /// A bound of 24 hours, unless limits are switched off; 0 for no limit.
+    pub fn daily(&self, max: u64) -> u64 {
+        if self.enabled { max } else { 0 }
     }
 
     /// The rules of the rate limiter.

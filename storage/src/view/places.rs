@@ -44,7 +44,7 @@ impl View {
     fn known_place(&self, id: MessageId) -> Option<(Location, &RoaringBitmap)> {
         let place = match self.recent.get(id) {
             Some(_) => self.place_of(id)?,
-            None => Location::of(&self.recent.read_lately(id)?),
+            None => Location::of(&*self.recent.read_lately(id)?),
         };
         let messages = match &place {
             Location::Topic(channel, topic) => &self.messages.topic(*channel, topic)?.ids,
@@ -67,7 +67,7 @@ impl View {
     fn known_conversation(&self, id: MessageId) -> Option<(ConversationId, &RoaringBitmap)> {
         let conversation = match self.recent.get(id) {
             Some(message) => ConversationId::of(message),
-            None => ConversationId::of(&self.recent.read_lately(id)?),
+            None => ConversationId::of(&*self.recent.read_lately(id)?),
         };
         let messages = match conversation {
             ConversationId::Channel(channel) => self.channel_ids(channel),
