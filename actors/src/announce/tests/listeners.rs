@@ -2,17 +2,16 @@
 
 use super::*;
 
+/// Events with who gets them.
+type Announced = Vec<(Event, Audience)>;
+
 /// The events of a frame where these users have queues, and all of its events.
-fn announced_among(
-    view: &mut View,
-    facts: Vec<Fact>,
-    listening: &[UserId],
-) -> (Vec<(Event, Audience)>, Vec<(Event, Audience)>) {
+fn announced_among(view: &mut View, facts: Vec<Fact>, listening: &[UserId]) -> [Announced; 2] {
     let frame = Frame { at: START, first_event: view.progress.last_event.next(), facts };
     let before = PreImages::of(view, &frame, None);
     view.apply(view.progress.sequence.next(), &frame).unwrap();
     let queues = Queues(listening.to_vec(), EventKinds::ALL);
-    (events(view, &before, &frame, Some(&queues)), events(view, &before, &frame, None))
+    [events(view, &before, &frame, Some(&queues)), events(view, &before, &frame, None)]
 }
 
 /// Who receives which users as removed; without events that bots alone receive.
@@ -28,7 +27,7 @@ fn removed_peers(view: &View, events: &[(Event, Audience)]) -> Vec<(Vec<UserId>,
 fn lists_of_users_unsubscribed_together_are_made_for_those_who_listen() {
     let mut view = fixture::view();
     let facts = vec![unsubscribed(VERONA, &[IAGO, HAMLET])];
-    let (narrowed, all) = announced_among(&mut view, facts, &[HAMLET]);
+    let [narrowed, all] = announced_among(&mut view, facts, &[HAMLET]);
     assert_eq!(removed_peers(&view, &narrowed), [(vec![HAMLET], vec![IAGO])]);
     let each = [(vec![IAGO], vec![HAMLET]), (vec![HAMLET], vec![IAGO])];
     assert_eq!(removed_peers(&view, &all), each);
@@ -40,7 +39,7 @@ fn subscriptions_of_a_deactivated_account_go_to_those_who_listen() {
     fixture::apply(&mut view, vec![subscribed(VERONA, POLONIUS), subscribed(CORE, POLONIUS)]);
     let events = activity_events_max(&view.directory, POLONIUS);
     let deactivated = UserFact::ActiveSet { user: POLONIUS, is_active: false, last: MessageId(0), events };
-    let (narrowed, all) = announced_among(&mut view, vec![Fact::User(deactivated)], &[HAMLET]);
+    let [narrowed, all] = announced_among(&mut view, vec![Fact::User(deactivated)], &[HAMLET]);
     assert_eq!(removed_peers(&view, &narrowed), [(vec![HAMLET], vec![POLONIUS])]);
     assert_eq!(removed_peers(&view, &all).len(), 2);
     let numbers = |events: &[(Event, Audience)]| -> Vec<_> {

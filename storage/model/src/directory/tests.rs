@@ -169,7 +169,7 @@ fn alert_words_have_the_index_that_fresh_records_have() {
     for step in 0..300 {
         let user = UserId(step % 5);
         // Each step another choice of the words.
-        let own = words.iter().enumerate().filter(|(bit, _)| step * 7 >> bit & 1 == 1);
+        let own = words.iter().enumerate().filter(|(bit, _)| ((step * 7) >> bit) & 1 == 1);
         changed.put_alert_words(user, own.map(|(_, word)| word.clone()).collect());
         let mut fresh = directory();
         for user in (0..5).map(UserId) {
