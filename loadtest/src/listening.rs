@@ -60,8 +60,8 @@ pub fn check_server(pid: u32, target: &Target) -> Result<Option<String>, String>
             "whether process {pid} is the server at {host} is not known, {why}: make sure that it is"
         )))
     };
-    let elsewhere = is_elsewhere(pid);
-    if elsewhere == Some(true) {
+    let other_namespace = has_other_namespace(pid);
+    if other_namespace == Some(true) {
         return unknown("because it has network interfaces of its own, as in a container");
     }
     let Some(mut serving) = sockets("self") else {
@@ -73,7 +73,7 @@ pub fn check_server(pid: u32, target: &Target) -> Result<Option<String>, String>
         return Ok(warn_of_others(&sharing(pid, &serving), target));
     }
     let servers = holders(&serving);
-    if is_possible(listens, elsewhere, &serving, &servers) {
+    if is_possible(listens, other_namespace, &serving, &servers) {
         return unknown("because its open files cannot be read with the rights of this user");
     }
     let advice = advise(&serving, &servers, target);
@@ -82,8 +82,8 @@ pub fn check_server(pid: u32, target: &Target) -> Result<Option<String>, String>
 
 /// Whether a process may listen on the server's address, although none is known to hold one of its sockets here: it may hold one of
 /// these, or, if its network namespace is not known, one of another.
-fn is_possible(listens: Listens, elsewhere: Option<bool>, serving: &[Socket], servers: &[u32]) -> bool {
-    let has_socket = !serving.is_empty() || elsewhere.is_none();
+fn is_possible(listens: Listens, other_namespace: Option<bool>, serving: &[Socket], servers: &[u32]) -> bool {
+    let has_socket = !serving.is_empty() || other_namespace.is_none();
     listens == Listens::Unknown && has_socket && servers.is_empty()
 }
 
@@ -161,7 +161,7 @@ fn describe(pid: u32) -> String {
 
 /// Whether a process has another network namespace than this one, in which ports have other numbers; unknown for a process of another
 /// user.
-fn is_elsewhere(pid: u32) -> Option<bool> {
+fn has_other_namespace(pid: u32) -> Option<bool> {
     let namespace = |process: &str| std::fs::read_link(format!("/proc/{process}/ns/net")).ok();
     namespace(&pid.to_string()).zip(namespace("self")).map(|(its, own)| its != own)
 }
@@ -289,7 +289,7 @@ mod tests {
     fn process_whose_network_is_not_known_is_warned_about_where_nothing_listens() {
         let closed = Target::local("http://127.0.0.1:9").unwrap();
         let pid = u32::MAX;
-        assert_eq!((is_elsewhere(pid), is_elsewhere(std::process::id())), (None, Some(false)));
+        assert_eq!((has_other_namespace(pid), has_other_namespace(std::process::id())), (None, Some(false)));
         let warning = check_server(pid, &closed).unwrap().unwrap();
         assert!(warning.contains("is not known, because its open files cannot be read"), "{warning}");
     }
